@@ -9,7 +9,7 @@ xDSL verifies each operation alone: not that a value is defined before it is rea
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from xdsl.dialects.builtin import (
@@ -52,12 +52,14 @@ class Level:
 
     ``nested`` maps an operation to the operations that its regions may contain, as names and dialects (``"arith.*"``);
     ``types`` are the classes of types that values may have; ``located`` operations must name their source nodes.
+    ``attributes`` maps an operation to the only attributes that it may have; others may have any.
     """
 
     name: str
     nested: Mapping[str, str]
     types: Types
     located: frozenset[str] = frozenset()
+    attributes: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def verify(self, module: ModuleOp) -> None:
         """Check all of ``module``.
@@ -102,6 +104,8 @@ class Level:
                     raise self.error(op, f"operand {n} is not defined before it", located)
             if op.name in self.located and not source_nodes(op):
                 raise self.error(op, "it names no source nodes", located)
+            if op.attributes and (unknown := op.attributes.keys() - self.attributes.get(op.name, op.attributes.keys())):
+                raise self.error(op, f"it has an attribute '{min(unknown)}', which nobody declares", located)
             if op.regions:
                 self._region(op, located, allowed, seen)
             self._define(op, op.results, located, seen)

@@ -9,13 +9,14 @@ time until the last one ends over the mean of all multiprocessors.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Annotated, Any
 
 import typer
 from onnx import TensorProto
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
 from xdsl.rewriter import Rewriter
 
 from benchmarks.attention import model as attention_model
@@ -27,7 +28,6 @@ from benchmarks.models import build
 from benchmarks.models.halves import halved
 from mlc import target as targets
 from mlc.dialects import kernel, rt
-from mlc.dialects.poly import SCHEDULE, ScheduleAttr
 from mlc.dialects.semantics.dims import evaluate, parse_dim, symbols_of
 from mlc.dialects.types import bytes_of, element_of, memref, shape_of
 from mlc.driver.lower import run
@@ -38,8 +38,7 @@ from mlc.options import Options
 from mlc.passes.assumed_extents import SCHEDULED
 from mlc.passes.codegen.cuda.cuda_unit import unit
 from mlc.passes.codegen.cuda.launch_geometry import geometry_of
-from mlc.passes.device.set_launch_geometry import GRID, resident_blocks
-from mlc.passes.kernel.count_work import FLOPS
+from mlc.passes.device.set_launch_geometry import resident_blocks
 from mlc.target import GpuTarget
 from mlc.tools.cubin import Resources, resources
 from mlc.tools.tables import console, table
@@ -103,9 +102,10 @@ def set_sizes(fn: kernel.FuncOp, sizes: Mapping[str, int]) -> None:
     for arg in fn.block.args:
         shape = [evaluate(d, known) for d in shape_of(arg)]
         Rewriter.replace_value_with_new_type(arg, memref(element_of(arg), shape))
-    for name in (GRID, FLOPS):
-        if isinstance(text := fn.attributes.get(name), StringAttr):
-            fn.attributes[name] = StringAttr(str(evaluate(parse_dim(text.data), known)))
+    if fn.launch.grid is not None:
+        fn.launch = replace(fn.launch, grid=evaluate(fn.launch.grid, known))
+    if fn.work.flops is not None:
+        fn.work = replace(fn.work, flops=evaluate(fn.work.flops, known))
 
 
 def _size(symbol: str, sizes: Mapping[str, int]) -> int:
@@ -146,12 +146,11 @@ def _launches(module: ModuleOp) -> dict[str, int]:
 
 def row(fn: kernel.FuncOp, used: Resources | None, launches: int, target: GpuTarget) -> dict[str, Any]:
     shape, found = geometry_of(fn), list(accesses(fn))
-    schedule = fn.attributes.get(SCHEDULE)
     blocks, slots = lengths(fn), target.multiprocessors * resident_blocks(fn, target)
     moved, least = sum(a.trips * a.bytes for a in found), sum(_number(bytes_of(arg)) for arg in fn.block.args)
     return {
         "kernel": fn.sym_name.data,
-        "schedule": schedule.text.partition(";")[0] if isinstance(schedule, ScheduleAttr) else "",
+        "schedule": fn.schedule.text.partition(";")[0] if fn.schedule is not None else "",
         "launches": launches,
         "blocks": _number(shape.grid),
         "waves": round(_number(shape.grid) / target.multiprocessors, 1),
@@ -172,8 +171,7 @@ def row(fn: kernel.FuncOp, used: Resources | None, launches: int, target: GpuTar
 
 
 def _flops(fn: kernel.FuncOp) -> float:
-    text = fn.attributes.get(FLOPS)
-    return _number(parse_dim(text.data)) if isinstance(text, StringAttr) else 0
+    return 0 if fn.work.flops is None else _number(fn.work.flops)
 
 
 def _number(dim: Any) -> int:

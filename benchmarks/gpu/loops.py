@@ -22,7 +22,6 @@ from benchmarks.gpu.measurements import KERNEL, product_model
 from benchmarks.gpu.sass import functions, loops, mix
 from mlc.api import make_options
 from mlc.dialects.kernel import FuncOp
-from mlc.dialects.poly import SCHEDULE
 from mlc.driver.compile import lower_source
 from mlc.driver.sources import source_of
 from mlc.target import GpuTarget
@@ -47,7 +46,7 @@ def product(
         module = lower_source(source_of(model), options, until="plan").module
     assert isinstance(options.target, GpuTarget)
     images = compiled_images(options.target.print_kernels(module).strings, options.target)
-    schedules = [str(o.attributes[SCHEDULE]) for o in module.ops if isinstance(o, FuncOp)]
+    schedules = [str(o.schedule) for o in module.ops if isinstance(o, FuncOp)]
     return "; ".join(schedules), [row for image in images for row in rows("mlc", image)]
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 
 from mlc.dialects.kernel import FuncOp
-from mlc.dialects.poly import SCHEDULE, ScheduleAttr, ScheduleError, schedule_of, schedule_text
+from mlc.dialects.poly import ScheduleAttr, ScheduleError, schedule_of, schedule_text
 from mlc.driver import lower as pipeline
 from mlc.driver.artifact.payload import Payload, spool
 from mlc.driver.artifact.write_artifact import write
@@ -25,8 +25,7 @@ from mlc.driver.toolchain.c_compiler import find
 from mlc.options import Options
 from mlc.passes.codegen.emit_c import program_of
 from mlc.passes.schedule.apply_tuned import digests
-from mlc.passes.schedule.gpu.part_numbers import PARTS, PARTS_SUFFIX, number_of_parts
-from mlc.passes.schedule.rules.fallback import PLAIN
+from mlc.passes.schedule.gpu.part_numbers import PARTS_SUFFIX, number_of_parts
 from mlc.pipelines import STAGES
 from mlc.runtime import Model, load
 
@@ -58,7 +57,7 @@ class Variants:
         self.parts, self.module = dict(parts), self.whole.clone()
         for fn in [o for o in self.module.ops if isinstance(o, FuncOp)]:
             if given := parts.get(fn.sym_name.data):
-                fn.attributes[PARTS] = IntegerAttr(given, i64)
+                fn.parts = IntegerAttr(given, i64)
         pipeline.run(self.module, self.weights, self.options, ("schedule",))
         self.digests = digests(self.module)
         self.kernels = {name: fn.clone() for name, fn in self._functions().items()}
@@ -86,7 +85,7 @@ class Variants:
 
     def _functions(self) -> dict[str, FuncOp]:
         functions = [o for o in self.module.ops if isinstance(o, FuncOp)]
-        return {fn.sym_name.data: fn for fn in functions if SCHEDULE in fn.attributes}
+        return {fn.sym_name.data: fn for fn in functions if fn.schedule is not None}
 
     def chosen(self, name: str) -> str:
         """The schedule of a kernel that is not tuned."""
@@ -101,12 +100,12 @@ class Variants:
         """Whether a schedule can be applied to a kernel; if so, the kernel is lowered."""
         if (name, schedule) not in self._lowered:
             fn = self.kernels[name].clone()
-            fn.attributes.pop(PLAIN, None)
+            fn.origin = replace(fn.origin, plain=None)
             try:
-                fn.attributes[SCHEDULE] = ScheduleAttr.parsed(schedule)
+                fn.schedule = ScheduleAttr.parsed(schedule)
                 pipeline.run(ModuleOp([fn]), self.weights, self.options, AFTER)
                 fn.detach()
-                self._lowered[name, schedule] = None if PLAIN in fn.attributes else fn
+                self._lowered[name, schedule] = fn if fn.origin.plain is None else None
             except ScheduleError:
                 self._lowered[name, schedule] = None
         return self._lowered[name, schedule] is not None
@@ -150,8 +149,8 @@ class Variants:
         self.module = self.scheduled.clone()
         for name, fn in self._functions().items():
             if schedules[name] != self.chosen(name):
-                fn.attributes.pop(PLAIN, None)
-                fn.attributes[SCHEDULE] = ScheduleAttr.parsed(schedules[name])
+                fn.origin = replace(fn.origin, plain=None)
+                fn.schedule = ScheduleAttr.parsed(schedules[name])
         self._plan()
         self._lowered |= {(name, schedules[name]): fn for name, fn in self._placed.items()}
 

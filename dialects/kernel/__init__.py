@@ -18,7 +18,20 @@ from mlc.dialects.kernel.bulk_copy import (
     TensorMap,
 )
 from mlc.dialects.kernel.bulk_store import PART, WIDTH, BulkStoreOp, BulkStoreWaitOp, part_columns
+from mlc.dialects.kernel.declared import loop_of, set_loop
 from mlc.dialects.kernel.device import BarrierOp, ClusterBarrierOp, ClusterRankOp, IterationOp
+from mlc.dialects.kernel.facts import (
+    Launch,
+    LaunchAttr,
+    Loop,
+    LoopAttr,
+    Origin,
+    OriginAttr,
+    Scratch,
+    ScratchAttr,
+    Work,
+    WorkAttr,
+)
 from mlc.dialects.kernel.func import CallOp, FuncOp, LibraryCallOp, LocalOp, ReturnOp
 from mlc.dialects.kernel.generic import GenericOp, IndexOp, SymbolOp, YieldOp, verify_yield
 from mlc.dialects.kernel.mma import (
@@ -56,12 +69,19 @@ Kernel = Dialect(
         *(BulkCopyOp, MbarrierInitOp, MbarrierExpectOp, MbarrierArriveOp, MbarrierWaitOp, SpecializeOp),
         *(BulkStoreOp, BulkStoreWaitOp),
     ],
-    [],
+    [LaunchAttr, OriginAttr, WorkAttr, ScratchAttr, LoopAttr],
 )
 
 __all__ = [
     "Kernel",
     "FuncOp",
+    "Launch",
+    "Origin",
+    "Work",
+    "Scratch",
+    "Loop",
+    "loop_of",
+    "set_loop",
     "ReturnOp",
     "CallOp",
     "LocalOp",

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    DenseArrayBase,
     FlatSymbolRefAttrConstr,
     FunctionType,
     MemRefType,
     StringAttr,
     SymbolNameConstraint,
     SymbolRefAttr,
-    i64,
 )
 from xdsl.dialects.utils import parse_func_op_like, print_func_op_like
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -21,6 +19,7 @@ from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
     irdl_op_definition,
+    opt_prop_def,
     prop_def,
     region_def,
     result_def,
@@ -33,15 +32,17 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, IsTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from mlc.dialects.kernel.declared import DeclaredFacts
 from mlc.dialects.kernel.generic import SymbolOp
 from mlc.dialects.semantics.dims import DimLike, parse_dim, symbols_of
 
-IN_PLACE = "in_place"
-
 
 @irdl_op_definition
-class FuncOp(IRDLOperation):
-    """A kernel. ``kernel.func @relu(%x: tensor<8xf32>) -> tensor<8xf32> { … kernel.return %y : tensor<8xf32> }``"""
+class FuncOp(DeclaredFacts):
+    """A kernel. ``kernel.func @relu(%x: tensor<8xf32>) -> tensor<8xf32> { … kernel.return %y : tensor<8xf32> }``
+
+    What passes know about it are typed properties (``DeclaredFacts``), in the text among the attributes.
+    """
 
     name = "kernel.func"
     body = region_def("single_block")
@@ -83,29 +84,20 @@ class FuncOp(IRDLOperation):
             else:
                 waiting.pop()
 
-    @property
-    def in_place(self) -> frozenset[tuple[int, int]]:
-        """The pairs (input, output) of its buffers that may be the same memory (``prove-in-place``)."""
-        pairs = self.attributes.get(IN_PLACE)
-        return frozenset(tuple(p.get_values()) for p in pairs) if isinstance(pairs, ArrayAttr) else frozenset()
-
-    @in_place.setter
-    def in_place(self, pairs: Iterable[tuple[int, int]]) -> None:
-        self.attributes[IN_PLACE] = ArrayAttr(DenseArrayBase.from_list(i64, pair) for pair in sorted(pairs))
-
     @classmethod
     def parse(cls, parser: Parser) -> FuncOp:
         name, inputs, results, region, attributes, _, _ = parse_func_op_like(
             parser, reserved_attr_names=("sym_name", "function_type")
         )
         op = cls(name, FunctionType.from_lists(inputs, results), region)
-        op.attributes |= attributes.data if attributes else {}
+        op.declare(dict(attributes.data) if attributes else {})
         return op
 
     def print(self, printer: Printer) -> None:
         reserved = ("sym_name", "function_type")
+        facts = self.declared() | self.attributes
         print_func_op_like(
-            printer, self.sym_name, self.function_type, self.body, self.attributes, reserved_attr_names=reserved
+            printer, self.sym_name, self.function_type, self.body, facts, reserved_attr_names=reserved
         )
 
     def verify_(self) -> None:
@@ -115,6 +107,7 @@ class FuncOp(IRDLOperation):
         if not isinstance(last, ReturnOp) or tuple(last.operand_types) != declared:
             types = ", ".join(map(str, declared))
             raise VerifyException(f"kernel.func @{self.sym_name.data}: it must end in a kernel.return of ({types})")
+        self.check_facts(len(self.block.args))
 
 
 @irdl_op_definition
@@ -132,17 +125,20 @@ class ReturnOp(IRDLOperation):
 
 @irdl_op_definition
 class LocalOp(IRDLOperation):
-    """A local buffer of a kernel. At the loops level each thread has one, of constant size.
+    """A local buffer of a kernel. At the loops level each thread, or block of threads, has one, of constant size.
 
-    ``%t = kernel.local : memref<?x8xf32, #graph.dims<["batch", "8"]>>``
+    ``%t = kernel.local : memref<?x8xf32, #graph.dims<["batch", "8"]>>``. ``layout``: where its elements are in shared
+    memory, as a linear layout; without it row by row.
     """
 
     name = "kernel.local"
     result = result_def(MemRefType)
+    layout = opt_prop_def(StringAttr)
+    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "attr-dict `:` type($result)"
 
-    def __init__(self, type: Attribute):
-        super().__init__(result_types=[type])
+    def __init__(self, type: Attribute, layout: StringAttr | None = None):
+        super().__init__(result_types=[type], properties={"layout": layout})
 
 
 @irdl_op_definition

@@ -16,7 +16,7 @@ from mlc.dialects.poly.schedule_text import parse_schedule, schedule_text
 from mlc.dialects.semantics.dims import DimLike
 
 SCHEDULE = "schedule"
-"""The attribute of a kernel with its schedule."""
+"""The property of a kernel with its schedule."""
 
 
 @irdl_attr_definition
@@ -100,5 +100,5 @@ class AccessAttr(Data[tuple[str, tuple[DimLike, ...]]]):
 
 def schedule_of(op: Operation) -> tuple[LoopNest, ...]:
     """The loop nests of a kernel; none where it has no schedule."""
-    attr = op.attributes.get(SCHEDULE)
+    attr = op.properties.get(SCHEDULE)
     return attr.data if isinstance(attr, ScheduleAttr) else ()

@@ -22,7 +22,7 @@ from xdsl.irdl import (
 from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.kernel import verify_yield
+from mlc.dialects.kernel.generic import verify_yield
 from mlc.dialects.poly.attributes import AccessAttr, DomainAttr
 from mlc.dialects.semantics.dims import DimLike, parse_dim
 

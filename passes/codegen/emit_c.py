@@ -22,7 +22,6 @@ from mlc.passes.codegen.cpu.c_model import Weights, print_model
 from mlc.passes.codegen.cpu.header_parts import parts_of
 from mlc.passes.codegen.cpu.payload_layout import payload_layout, states_of
 from mlc.passes.plan.program.arena import ALIGN
-from mlc.passes.schedule.apply_schedules import TUNED
 
 FILE_BYTES = 100_000
 """Of kernels, after which the next file begins. A file's headers take the compiler as long as 10 kB of kernels."""
@@ -185,7 +184,7 @@ def _launch(op: rt.LaunchOp, functions: dict[str, kernel.FuncOp], symbols: dict[
         "symbol": symbols[name],
         "nodes": list(source_nodes(op)),
         "schedule": schedule_text(schedule_of(functions[name])),
-        **({"tuned": True} if TUNED in functions[name].attributes else {}),
+        **({"tuned": True} if functions[name].origin.tuned else {}),
         **({"iterations": op.iterations.data} if op.iterations is not None else {}),
         "flops": signature_names(op.flops.data) if op.flops is not None else "",
         "bytes": signature_names(op.bytes.data) if op.bytes is not None else "",

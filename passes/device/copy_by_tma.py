@@ -32,7 +32,6 @@ from mlc.passes.device.bulk.consumer_order import groups_of
 from mlc.passes.device.bulk.positions import place_along, variables_of
 from mlc.passes.device.distribute_values import threads_of
 from mlc.passes.device.distribution.linear_layout import LinearLayout
-from mlc.passes.device.distribution.swizzle import LAYOUT
 from mlc.passes.device.distribution.tensor_box import CHUNK, ROW, Axis, Variable, box_layout, refused, tensor_axes
 from mlc.passes.device.distribution.warpgroup import WARPS
 from mlc.passes.device.loops.argument_alignment import are_aligned
@@ -41,7 +40,7 @@ from mlc.passes.device.loops.insertion import Inserter
 from mlc.passes.device.loops.pipelined_copies import copies_of
 from mlc.passes.device.loops.recompute import INDEX_ARITHMETIC
 from mlc.passes.device.loops.widened_operands import CASTS
-from mlc.passes.schedule.apply_schedules import following, is_given
+from mlc.passes.schedule.apply_schedules import following
 from mlc.target import GpuTarget
 
 TMA = "tma"
@@ -62,7 +61,7 @@ def _copy(fn: kernel.FuncOp, target: GpuTarget) -> None:
     loop = _pipeline(fn, target)
     copies = loop if isinstance(loop, str) else _copies(fn, loop)
     if isinstance(copies, str):
-        if is_given(fn):
+        if fn.origin.given:
             raise ScheduleError(f"'copy=tma': {copies}")
         return
     for copy in copies:
@@ -148,11 +147,11 @@ class _BulkCopy:
     @property
     def widened(self) -> bool:
         """Whether threads read the local array, row by row, and not warpgroups by their layout."""
-        return LAYOUT not in self.local.attributes
+        return self.local.layout is None
 
     def fits(self) -> bool:
         """Whether the local array has the layout that boxes have."""
-        layout, (rows, columns) = self.local.attributes.get(LAYOUT), self.tile
+        layout, (rows, columns) = self.local.layout, self.tile
         shape = self.read.result.type
         assert isinstance(shape, VectorType)
         assert isinstance(self.read, kernel.ReadOp)
@@ -170,7 +169,7 @@ class _BulkCopy:
             build.add(self._box(n, build))
         if self.widened:  # boxes are aligned, as arrays with a layout are
             rows, columns = self.tile
-            self.local.attributes[LAYOUT] = StringAttr(str(LinearLayout.identity("offset", rows * columns)))
+            self.local.layout = StringAttr(str(LinearLayout.identity("offset", rows * columns)))
         for op in (self.write, self.read):
             op.detach()
             op.erase()

@@ -3,7 +3,7 @@
     %0 = kernel.read %a[%i] {strides = [64, 1]} : … -> vector<64x64xf32>
       →   %0 = kernel.read … {distribution = "register[0, 32][8, 0]… lane[0, 1]… warp[1, 0]… of 64x64"}
 
-    kernel.func @k   →   kernel.func @k attributes {threads = 256}
+    kernel.func @k   →   kernel.func @k attributes {launch = #kernel.launch<computing = 256>}
 
 Extents that are no powers of two are padded: threads of the padding hold no element, and neither read nor write. The
 fastest axis is the one along which most reads and writes are contiguous, those of shared memory last. The schedule may
@@ -13,12 +13,12 @@ give the number of warps, and where each is on a tile of the tensor cores (``war
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import vector
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -38,7 +38,6 @@ from mlc.target import GpuTarget
 DISTRIBUTION = "distribution"
 WORD = 4  # bytes
 WINDOW = 4  # of one buffer at several offsets: those of a window
-THREADS = "threads"
 SOURCES = (kernel.ReadOp, kernel.GatherOp, kernel.StepOp, kernel.MultiReductionOp, vector.BroadcastOp)
 """The operations whose results have a distribution of their own; the others have that of their operands."""
 
@@ -60,7 +59,7 @@ def _distribute(fn: kernel.FuncOp, target: GpuTarget) -> None:
     copied = (tuple(map(padded, o.extents)) for o in fn.walk() if isinstance(o, kernel.AsyncCopyOp))
     widest = max(map(prod, (*shapes.values(), *copied)), default=1)
     threads = threads_of(fn, target) or min(max(widest, target.warp), target.block_threads)
-    fn.attributes[THREADS] = IntegerAttr(threads, i64)
+    fn.launch = replace(fn.launch, computing=threads)
     names = {id(c): str(_distribution(c, shapes[id(c)], _warps(fn, threads, target), target)) for c in each}
     for op in fn.walk():
         of_warpgroups = isinstance(op, kernel.MmaOp) and op.warpgroup is not None

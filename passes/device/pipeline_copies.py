@@ -37,6 +37,8 @@ from mlc.passes.device.loops.pipelined_copies import Copy, copies_of, has_regist
 from mlc.passes.device.loops.recompute import recomputed
 from mlc.passes.device.loops.ring_depth import ring_depth
 from mlc.passes.schedule.apply_schedules import following
+from mlc.passes.shared_memory import check_shared
+from mlc.passes.streaming.promote_locals import is_stream_of_fragments
 from mlc.passes.streaming.values.guards import is_guard
 from mlc.target import GpuTarget
 
@@ -53,6 +55,8 @@ class PipelineCopies(ModulePass):
                     depth = _depth(fn, loop, copies, gpu_of(ctx)) if copies else 1
                 if depth > 1:
                     _Pipeline(loop, copies, depth).run()
+                    with following(fn):
+                        check_shared(fn, gpu_of(ctx), shares=is_stream_of_fragments(fn))
 
 
 def _depth(fn: kernel.FuncOp, loop: scf.ForOp, copies: Sequence[Copy], target: GpuTarget) -> int:
@@ -83,8 +87,8 @@ class _Pipeline:
         self.loop.erase()
 
     def _ring(self, copy: Copy) -> SSAValue:
-        ring = kernel.LocalOp(memref(element_of(copy.local.result), (self.depth, *shape_of(copy.local.result))))
-        ring.attributes |= copy.local.attributes
+        type_ = memref(element_of(copy.local.result), (self.depth, *shape_of(copy.local.result)))
+        ring = kernel.LocalOp(type_, copy.local.layout)
         block = copy.local.parent
         assert block is not None
         block.insert_op_before(ring, copy.local)

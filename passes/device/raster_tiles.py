@@ -23,8 +23,7 @@ from mlc.dialects.poly import ScheduleError, schedule_of, thread_block_of
 from mlc.passes.device.loops.coefficients import constant_of
 from mlc.passes.device.loops.index import Index
 from mlc.passes.device.loops.insertion import Inserter
-from mlc.passes.device.set_launch_geometry import cluster_of
-from mlc.passes.schedule.apply_schedules import following, is_given
+from mlc.passes.schedule.apply_schedules import following
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class RasterTiles(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
-            cluster = cluster_of(fn)
+            cluster = fn.launch.cluster
             if rows := thread_block_of(schedule_of(fn)).raster or (cluster[0] if cluster != (1, 1) else None):
                 with following(fn):
                     _order(fn, rows)
@@ -42,10 +41,10 @@ class RasterTiles(ModulePass):
 def _order(fn: kernel.FuncOp, rows: int) -> None:
     loops = [o for o in fn.walk() if isinstance(o, scf.ParallelOp)]
     plain = all(constant_of(low) == 0 for o in loops for low in o.lowerBound)
-    cluster = cluster_of(fn)
+    cluster = fn.launch.cluster
     if rows % cluster[0]:
         raise ScheduleError(f"'raster={rows}': a cluster has {cluster[0]} rows of tiles, write a multiple of that")
-    if not plain and is_given(fn):
+    if not plain and fn.origin.given:
         raise ScheduleError(f"'raster={rows}': the kernel has tiles of several sizes")
     for loop in loops:
         if plain and len(loop.lowerBound) > 1:  # a single row has one order

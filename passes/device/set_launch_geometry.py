@@ -1,7 +1,8 @@
 """Launch geometry (``set-launch-geometry``): the blocks of a launch, their threads, and their shared memory.
 
-    kernel.func @k(…) attributes {threads = 256} { "scf.parallel"(%c0, %n, %c1) … }
-      →   kernel.func @k(…) attributes {threads = 256, resident = 2, grid = "n", shared = 4352} {…}
+    kernel.func @k(…) attributes {launch = #kernel.launch<computing = 256>} { "scf.parallel"(%c0, %n, %c1) … }
+      →   kernel.func @k(…) attributes {
+            launch = #kernel.launch<computing = 256, launched = 256, grid = "n", resident = 2, shared = 4352>} {…}
 
 The iterations of the outermost parallel loops are the blocks. A grid may be smaller than the iterations: each block
 takes every grid-th one; with ``persist`` in the schedule there are as many blocks as run at a time. A serial kernel has
@@ -10,37 +11,28 @@ one block.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, StringAttr, VectorType, i64
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, VectorType, i64
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
 from mlc.dialects.poly import schedule_of, thread_block_of
 from mlc.dialects.semantics.dims import DimLike, dim_max, dim_min
-from mlc.dialects.types import bytes_of
 from mlc.passes.context import gpu_of
-from mlc.passes.device.distribute_values import THREADS
-from mlc.passes.device.distribution.swizzle import LAYOUT
 from mlc.passes.device.distribution.value_classes import extents
-from mlc.passes.device.loops.argument_alignment import ALIGNED, aligned_arguments
+from mlc.passes.device.loops.argument_alignment import aligned_arguments
 from mlc.passes.device.loops.index_dims import dim_of
-from mlc.passes.loops.spill_locals import BLOCKS, reduction_bytes
-from mlc.passes.tile.tile_kernels import SERIAL
+from mlc.passes.schedule.apply_schedules import following
+from mlc.passes.shared_memory import check_shared, local_offsets, shared_bytes
 from mlc.target import GpuTarget
 from mlc.target.gpu import KIB
 
-GRID, SHARED, RESIDENT = "grid", "shared", "resident"
-CLUSTER = "cluster"
-"""(rows, columns) of tiles whose blocks run together and may access each other's shared memory."""
-DYNAMIC = "dynamic"
-"""Bytes of shared memory that the launch asks for, where the local arrays exceed what a block has by itself."""
-ROW, SWIZZLED = 16, 1024  # bytes: what a thread accesses at most, and eight rows of all banks
-OTHERS = 56  # registers of a thread for fragments, addresses and counters, beside sums and computed offsets
+WORKING = 56  # registers of a thread for fragments, addresses and counters, beside sums and computed offsets
 COPYING, UNIT, MOST_REGISTERS = 40, 8, 240  # registers of a thread that copies; those of others are in eights
 MOST_BLOCKS = 2**31 - 1  # of one axis of a grid (CUDA)
 
@@ -52,20 +44,36 @@ class SetLaunchGeometry(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = gpu_of(ctx)
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
-            if any(isinstance(o, kernel.LibraryCallOp) for o in fn.walk()):
-                fn.attributes[THREADS] = IntegerAttr(target.library_threads, i64)
-            if more := producer_threads(fn):
-                fn.attributes[THREADS] = IntegerAttr(_threads(fn) * consumer_groups(fn) + more, i64)
-            fn.attributes[GRID] = StringAttr(str(_grid(fn, target)))
-            fn.attributes[RESIDENT] = IntegerAttr(resident_blocks(fn, target), i64)
+            with following(fn):
+                check_shared(fn, target)
+            fn.launch = _geometry(fn, target)
             for warps in (o for o in fn.walk() if isinstance(o, kernel.SpecializeOp)):
                 warps.registers = DenseArrayBase.from_list(i64, _shared_registers(fn, warps, target))
-            (_, locals_), reductions = local_offsets(fn), reduction_bytes(fn, target)
-            fn.attributes[SHARED] = IntegerAttr(locals_ + reductions, i64)
-            if locals_ + reductions > target.shared:
-                fn.attributes[DYNAMIC] = IntegerAttr(locals_, i64)
-            if aligned := aligned_arguments(fn):
-                fn.attributes[ALIGNED] = DenseArrayBase.from_list(i64, aligned)
+
+
+def _geometry(fn: kernel.FuncOp, target: GpuTarget) -> kernel.Launch:
+    shared = shared_bytes(fn, target)
+    return replace(
+        fn.launch,
+        launched=_launched(fn, target),
+        grid=_grid(fn, target),
+        resident=resident_blocks(fn, target),
+        shared=shared,
+        dynamic=local_offsets(fn)[1] if shared > target.shared else 0,
+        aligned=tuple(aligned_arguments(fn)),
+    )
+
+
+def _calls_library(fn: kernel.FuncOp) -> bool:
+    return any(isinstance(o, kernel.LibraryCallOp) for o in fn.walk())
+
+
+def _launched(fn: kernel.FuncOp, target: GpuTarget) -> int:
+    """All threads of a block: each group that computes a tile, and those that copy."""
+    if _calls_library(fn):
+        return target.library_threads
+    assert fn.launch.computing is not None, "distribute-values runs before"
+    return fn.launch.computing * consumer_groups(fn) + producer_threads(fn)
 
 
 def producer_threads(fn: kernel.FuncOp) -> int:
@@ -78,23 +86,10 @@ def consumer_groups(fn: kernel.FuncOp) -> int:
     return max((o.groups.value.data for o in fn.walk() if isinstance(o, kernel.SpecializeOp) and o.groups), default=1)
 
 
-def cluster_of(fn: kernel.FuncOp) -> tuple[int, int]:
-    """The rows and columns of tiles of a cluster; one of each without."""
-    cluster = fn.attributes.get(CLUSTER)
-    rows, columns = cluster.get_values() if isinstance(cluster, DenseArrayBase) else (1, 1)
-    return int(rows), int(columns)
-
-
-def _threads(fn: kernel.FuncOp) -> int:
-    threads = fn.attributes[THREADS]
-    assert isinstance(threads, IntegerAttr)
-    return threads.value.data
-
-
 def resident_blocks(fn: kernel.FuncOp, target: GpuTarget) -> int:
     """The least number of blocks that a multiprocessor runs at a time: the compiler allots a thread no more registers
     than these leave. No more than shared memory has room for."""
-    own = local_offsets(fn)[1] + reduction_bytes(fn, target)
+    own = shared_bytes(fn, target)
     return min(_by_registers(fn, target), max(1, (target.shared_optin + KIB) // (own + KIB)))
 
 
@@ -103,18 +98,18 @@ def _by_registers(fn: kernel.FuncOp, target: GpuTarget) -> int:
 
     As of the target, but half of them where a loop carries more than half of a thread's registers, and one fewer of
     three or more where what is held while a loop runs leaves too few."""
-    threads, computing = _threads(fn), (_threads(fn) - producer_threads(fn)) // consumer_groups(fn)
+    threads, computing = _launched(fn, target), fn.launch.computing or target.library_threads
     each, carried = target.thread_registers, _carried(fn)
     if 2 * carried > each * computing:
         return max(1, target.registers // (2 * each * threads))
     resident = max(1, target.registers // (each * threads))
-    tight = carried + _staged(fn) + _scattered(fn) + OTHERS * computing >= each * computing
+    tight = carried + _staged(fn) + _scattered(fn) + WORKING * computing >= each * computing
     return resident - 1 if tight and resident > 2 else resident
 
 
 def _shared_registers(fn: kernel.FuncOp, op: kernel.SpecializeOp, target: GpuTarget) -> list[int]:
     """The registers of a thread that copies, and of one that computes (CUDA: setmaxnreg): all of a block in the end."""
-    threads, more = _threads(fn), op.threads.value.data
+    threads, more = _launched(fn, target), op.threads.value.data
     each = min(target.registers // (threads * resident_blocks(fn, target)), MOST_REGISTERS) // UNIT * UNIT
     taken = (each * threads - COPYING * more) // (threads - more) // UNIT * UNIT
     return [COPYING, min(taken, MOST_REGISTERS)]
@@ -157,14 +152,13 @@ def _scattered(fn: kernel.FuncOp) -> int:
 
 def _grid(fn: kernel.FuncOp, target: GpuTarget) -> DimLike:
     """The number of blocks, at least one: the iterations of all parallel loops."""
-    if SERIAL in fn.attributes:
+    if fn.serial is not None:
         return 1
-    if any(isinstance(o, kernel.LibraryCallOp) for o in fn.walk()):
+    if _calls_library(fn):
         return target.multiprocessors
-    most = fn.attributes.get(BLOCKS)
-    limit = most.value.data if isinstance(most, IntegerAttr) else MOST_BLOCKS
+    limit = fn.scratch.rows or MOST_BLOCKS
     if thread_block_of(schedule_of(fn)).persist:
-        limit = min(limit, target.in_clusters(prod(cluster_of(fn))) * resident_blocks(fn, target))
+        limit = min(limit, target.in_clusters(prod(fn.launch.cluster)) * resident_blocks(fn, target))
     grid: DimLike = 0
     for op in fn.walk():
         if isinstance(op, scf.ParallelOp) and not _produces(op):
@@ -189,20 +183,3 @@ def _iterations(op: scf.ParallelOp) -> DimLike | None:
             return None
         count = count * (last if first == 0 else dim_max(last - first, 0))
     return count
-
-
-def local_offsets(fn: kernel.FuncOp) -> tuple[dict[kernel.LocalOp, int], int]:
-    """Where each local array begins in shared memory, in bytes, and the bytes of all. Those with a layout, whose
-    swizzles are of addresses, begin at a multiple of eight rows of 128 bytes."""
-    offsets, end = dict[kernel.LocalOp, int](), 0
-    for op in (o for o in fn.walk() if isinstance(o, kernel.LocalOp)):
-        size, unit = bytes_of(op.result), alignment_of(op)
-        if isinstance(size, int):
-            offsets[op] = -(-end // unit) * unit
-            end = offsets[op] + -(-size // ROW) * ROW
-    return offsets, end
-
-
-def alignment_of(op: kernel.LocalOp) -> int:
-    """Bytes of which the address of a local array is a multiple."""
-    return SWIZZLED if LAYOUT in op.attributes else ROW

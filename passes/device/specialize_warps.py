@@ -25,11 +25,11 @@ compute, each every second tile of a block: one multiplies while the other write
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i64
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Region
 from xdsl.passes import ModulePass
 
@@ -46,8 +46,8 @@ from mlc.passes.device.distribute_values import threads_of
 from mlc.passes.device.distribution.warpgroup import WARPS
 from mlc.passes.device.loops.insertion import Inserter
 from mlc.passes.device.loops.ring_depth import ring_depth
-from mlc.passes.device.set_launch_geometry import CLUSTER
 from mlc.passes.schedule.apply_schedules import following
+from mlc.passes.shared_memory import check_shared
 from mlc.target import GpuTarget
 
 
@@ -84,6 +84,7 @@ class _Specialization:
         producer = Producer(self.tiles, self.loop, self.copies, ring, cluster).loops()
         Consumer(self.loop, self.copies, ring, release, order).run()
         made = self._specialized(producer)
+        check_shared(self.fn, self.target)
         if cluster is not None:  # no block ends while others use its shared memory
             assert isinstance(made.parent, Block)
             made.parent.insert_op_after(kernel.ClusterBarrierOp(), made)
@@ -111,7 +112,7 @@ class _Specialization:
         product = next(o for o in self.loop.body.block.ops if isinstance(o, kernel.MmaOp))
         variables = tile_variables(self.tiles, next(copy for copy in self.copies if copy.target is product.a))
         rows, columns = check_cluster(cluster, self.tiles, variables)
-        self.fn.attributes[CLUSTER] = DenseArrayBase.from_list(i64, [rows, columns])
+        self.fn.launch = replace(self.fn.launch, cluster=(rows, columns))
         return ClusterCopies(rows, columns, variables, self.tiles)
 
     def _specialized(self, producer: scf.ParallelOp) -> kernel.SpecializeOp:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, UnitAttr, VectorType
+from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, VectorType
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -35,17 +35,13 @@ from mlc.passes.device.gathers.widening import Widening
 from mlc.passes.device.loops.coefficients import constant_of, most_of
 from mlc.passes.device.loops.recompute import recomputed
 from mlc.passes.device.loops.staged_reads import StagedRead, staged_reads
-from mlc.passes.loops.body.tile_body import STAGED
 from mlc.passes.loops.body.tile_values import offset_type
-from mlc.passes.loops.spill_locals import shared_bytes
-from mlc.passes.schedule.apply_schedules import following, is_given
+from mlc.passes.schedule.apply_schedules import following
 from mlc.passes.schedule.gpu.tile_sizes import padded
+from mlc.passes.shared_memory import shared_bytes
 from mlc.passes.streaming.promote_locals import is_stream_of_fragments
-from mlc.passes.tile.tile_kernels import SERIAL
 from mlc.target import GpuTarget
 
-UNROLL = "unroll"
-"""The attribute of a loop that the C compiler unrolls."""
 STEPS = (16, 8, 4)  # of a sum that are staged together, the best first, where the schedule does not say it
 NARROW = (32, *STEPS)  # the same of halves and bytes
 FRAGMENT = 16  # steps that a fragment of halves has
@@ -57,7 +53,7 @@ class StageOperands(ModulePass):
     name = "stage-operands"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp) and SERIAL not in o.attributes]:
+        for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp) and o.serial is None]:
             for loop in [o for o in fn.walk() if isinstance(o, scf.ForOp)]:
                 reads = staged_reads(fn, loop)
                 with following(fn):
@@ -69,9 +65,9 @@ class StageOperands(ModulePass):
 def _steps(fn: kernel.FuncOp, loop: scf.ForOp, reads: Sequence[StagedRead], target: GpuTarget) -> int | None:
     """How many steps are staged together: as many as the schedule says, else the best number for which there is room;
     None where the loop has fewer. Raises ScheduleError where the schedule says more than there is room for."""
-    asked, trips = loop.attributes.get(STAGED), constant_of(loop.ub)
-    first = (asked.value.data,) if isinstance(asked, IntegerAttr) else ()
-    given = bool(first) and is_given(fn)
+    asked, trips = kernel.loop_of(loop).staged, constant_of(loop.ub)
+    first = () if asked is None else (asked,)
+    given = bool(first) and fn.origin.given
     sizes = first if given else (*first, *_sizes(reads, target))
     if is_stream_of_fragments(fn) and first:
         return first[0]
@@ -260,7 +256,7 @@ class _Staging:
             known[read.op.result] = taken.result
         _copy_body(self.loop.body.block, block, known, {r.op for r in self.reads})
         made = scf.ForOp(zero, steps, one, carried, Region(block))
-        made.attributes[UNROLL] = UnitAttr()
+        kernel.set_loop(made, kernel.Loop(unroll=True))
         return made
 
     def _copy_of_loop(self, start: SSAValue, carried: Sequence[SSAValue]) -> scf.ForOp:

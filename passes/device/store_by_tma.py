@@ -28,7 +28,6 @@ from mlc.passes.context import gpu_of
 from mlc.passes.device.bulk.consumer_order import groups_of
 from mlc.passes.device.bulk.positions import place_along, variables_of
 from mlc.passes.device.distribute_values import threads_of
-from mlc.passes.device.distribution.swizzle import LAYOUT
 from mlc.passes.device.distribution.tensor_box import CHUNK, Axis, Variable, box_layout, refused, tensor_axes
 from mlc.passes.device.distribution.value_classes import value_classes
 from mlc.passes.device.distribution.warpgroup import WARPS
@@ -36,6 +35,7 @@ from mlc.passes.device.loops.argument_alignment import are_aligned
 from mlc.passes.device.loops.insertion import Inserter, sweep
 from mlc.passes.device.loops.ring_depth import ring_depth, ring_room
 from mlc.passes.schedule.apply_schedules import following
+from mlc.passes.shared_memory import check_shared
 from mlc.target import GpuTarget
 
 PART, WIDTH = kernel.PART, kernel.WIDTH
@@ -69,11 +69,12 @@ def _store(fn: kernel.FuncOp, copies: list[kernel.BulkCopyOp], target: GpuTarget
     element = element_of(next(iter(found)).buffer)
     found = {write: axes for write, axes in found.items() if element_of(write.buffer) == element}  # one staging for all
     columns = kernel.part_columns(ITEMSIZE[element])
-    staging = kernel.LocalOp(memref(element, (groups * buffers, PART, columns)))
-    staging.attributes[LAYOUT] = StringAttr(str(box_layout(PART, columns, ITEMSIZE[element])))
+    layout = StringAttr(str(box_layout(PART, columns, ITEMSIZE[element])))
+    staging = kernel.LocalOp(memref(element, (groups * buffers, PART, columns)), layout)
     first = fn.block.first_op
     assert first is not None
     fn.block.insert_op_before(staging, first)
+    check_shared(fn, target)
     for write, axes in found.items():
         _replace(write, axes, variables, staging.result)
     sweep(loop.parent)

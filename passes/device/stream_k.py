@@ -25,7 +25,7 @@ from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerAttr, ModuleOp, VectorType, i1, i64
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerAttr, ModuleOp, VectorType, i1
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
@@ -38,11 +38,8 @@ from mlc.passes.device.loops.index import Index, constant
 from mlc.passes.device.loops.insertion import Inserter
 from mlc.passes.device.sharing.shares import Holders, Piece, Shares
 from mlc.passes.device.sharing.tile_sum import tile_sum
-from mlc.passes.loops.spill_locals import SCRATCH, add_results
-from mlc.passes.schedule.apply_schedules import following, is_given
-
-SEMAPHORES = "semaphores"
-"""The number of a kernel's last arguments that are semaphores: 0 before the first launch, and after each."""
+from mlc.passes.loops.spill_locals import add_results
+from mlc.passes.schedule.apply_schedules import following
 
 
 @dataclass(frozen=True)
@@ -61,7 +58,7 @@ def _apply(fn: kernel.FuncOp, module: ModuleOp, count: int) -> None:
         tiles = _tiles(fn)
         loops = tile_sum(tiles)
     except ScheduleError:
-        if is_given(fn):
+        if fn.origin.given:
             raise
         return  # what a rule chose: tiles as they are
     _StreamK(fn, module, tiles, loops, count).run()
@@ -72,7 +69,7 @@ def _tiles(fn: kernel.FuncOp) -> scf.ParallelOp:
     if any(isinstance(o, kernel.SpecializeOp) for o in fn.walk()):
         raise ScheduleError("'streamk': the operands are copied by other warps, leave out copy=tma")
     found = [o for o in fn.block.ops if isinstance(o, scf.ParallelOp)]
-    if len(found) != 1 or any(constant_of(low) != 0 for low in found[0].lowerBound) or SCRATCH in fn.attributes:
+    if len(found) != 1 or any(constant_of(low) != 0 for low in found[0].lowerBound) or fn.scratch.arrays:
         raise ScheduleError("'streamk': the kernel has tiles of several sizes, or local arrays in memory")
     return found[0]
 
@@ -91,7 +88,7 @@ class _StreamK:
         shape, element = tuple(total.type.get_shape()), element_name(total.type.element_type)
         made = [(element, (2 * self.count, *shape)), ("i32", (2 * self.count,))]
         self.parts, self.semaphores = add_results(self.fn, self.module, made)
-        self.fn.attributes[SEMAPHORES] = IntegerAttr(1, i64)
+        self.fn.scratch = kernel.Scratch(semaphores=1)
         shares, add = Shares.of(self.tiles, self.loops[0], self.count), Inserter(self.tiles).add
         items = scf.ParallelOp([constant(0, add)], [shares.items.value], [constant(1, add)], Region(self._item(shares)))
         add(items)

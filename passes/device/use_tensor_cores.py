@@ -34,12 +34,11 @@ from mlc.dialects import kernel
 from mlc.dialects.poly import ScheduleError, ThreadBlock, schedule_of, thread_block_of
 from mlc.dialects.types import ITEMSIZE, memref
 from mlc.passes.context import gpu_of
-from mlc.passes.device.distribution.swizzle import LAYOUT, swizzled
+from mlc.passes.device.distribution.swizzle import swizzled
 from mlc.passes.device.distribution.value_classes import value_classes
 from mlc.passes.device.loops.staged_products import Factor, HeldFactor, StagedProduct, staged_product, strides_of
 from mlc.passes.device.loops.widened_operands import copied_from, widen_operand
-from mlc.passes.device.stage_operands import UNROLL
-from mlc.passes.schedule.apply_schedules import following, is_given
+from mlc.passes.schedule.apply_schedules import following
 from mlc.passes.schedule.gpu.tile_sizes import padded
 from mlc.passes.streaming.promote_locals import is_stream_of_fragments
 from mlc.target import GpuTarget
@@ -58,13 +57,13 @@ class UseTensorCores(ModulePass):
                 self._use(fn, thread_block_of(schedule_of(fn)), gpu_of(ctx))
 
     def _use(self, fn: kernel.FuncOp, block: ThreadBlock, target: GpuTarget) -> None:
-        loops = [o for o in fn.walk() if isinstance(o, scf.ForOp) and UNROLL in o.attributes]
+        loops = [o for o in fn.walk() if isinstance(o, scf.ForOp) and kernel.loop_of(o).unroll]
         products = [found for loop in loops if (found := staged_product(loop))]
         streamed = is_stream_of_fragments(fn)
         for product in products:
             mma = kernel.MMA_SHAPES[product.element]
             why = self._refused(product, mma, block, target, streamed) if block.mma else None
-            if why and is_given(fn):
+            if why and fn.origin.given:
                 raise ScheduleError(f"'mma={block.mma}': {why}")
             if isinstance(product.left, HeldFactor) and not _is_distributed_alike(fn, product):
                 continue
@@ -72,7 +71,7 @@ class UseTensorCores(ModulePass):
                 _replace(product, mma, split=mma.bits == 32 and self.numerics != "relaxed")
         for made in [o for o in fn.walk() if isinstance(o, kernel.MmaOp)]:
             _accumulate(made)
-        if block.mma and not products and is_given(fn):
+        if block.mma and not products and fn.origin.given:
             raise ScheduleError(f"'mma={block.mma}': the kernel has no sum of products whose operands are staged")
 
     def _chosen(self, mma: kernel.MmaShape) -> bool:
@@ -232,7 +231,7 @@ def _laid_out(factor: Factor, extent: int, steps: int, element: str) -> tuple[SS
         shape, strides = (steps, row), (row, 1)
     local = kernel.LocalOp(memref(element, shape))
     if prod(shape) == extent * steps:
-        local.attributes[LAYOUT] = StringAttr(str(swizzled(*shape, size)))
+        local.layout = StringAttr(str(swizzled(*shape, size)))
     write, narrow = factor.write, factor.element != element
     held = kernel.LocalOp(memref(factor.element, shape)) if narrow else local
     staged = kernel.WriteOp(write.value, held.result, write.offset, strides_of(factor, *strides))

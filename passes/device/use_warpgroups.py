@@ -24,7 +24,6 @@ from mlc.dialects import kernel
 from mlc.dialects.poly import ScheduleError, schedule_of, thread_block_of
 from mlc.dialects.types import ITEMSIZE, element_of
 from mlc.passes.context import gpu_of
-from mlc.passes.device.distribution.swizzle import LAYOUT
 from mlc.passes.device.distribution.warpgroup import columns_of, operand_layout
 from mlc.passes.schedule.apply_schedules import following
 from mlc.target import GpuTarget
@@ -102,4 +101,4 @@ def _convert(op: kernel.MmaOp, columns: int) -> None:
         local = buffer.owner
         assert isinstance(local, kernel.LocalOp)
         layout = operand_layout(extent, op.steps.value.data, _across(op, n), ITEMSIZE[element_of(op.a)])
-        local.attributes[LAYOUT] = StringAttr(str(layout))
+        local.layout = StringAttr(str(layout))

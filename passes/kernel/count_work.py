@@ -1,7 +1,8 @@
 """Cost analysis (``count-work``): each kernel gets its number of operations and the fewest bytes that it must move, for
 the cost model.
 
-    kernel.func @k(%a, %b, %c)   →   kernel.func @k(%a, %b, %c) attributes {kernel.flops = "2*m*…", kernel.bytes = "…"}
+    kernel.func @k(%a, %b, %c)   →   kernel.func @k(%a, %b, %c) attributes {
+                                        work = #kernel.work<flops = "2*m*…", bytes = "…">}
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -19,7 +20,6 @@ from mlc.dialects.graph import dims_of
 from mlc.dialects.semantics.dims import DimLike, product
 from mlc.dialects.types import ITEMSIZE, bytes_of, element_of
 
-FLOPS, BYTES = "kernel.flops", "kernel.bytes"
 _FREE = {"kernel.yield", "kernel.index", "kernel.symbol", "arith.constant", "arith.index_cast", "memref.load"}
 _FREE |= {"builtin.unrealized_conversion_cast"}
 
@@ -35,7 +35,7 @@ class CountWork(ModulePass):
                 each = sum(o.name not in _FREE for o in generic.body.block.ops) + (generic.monoid is not None)
                 flops = flops + product(dims_of(generic.bounds)) * each
             moved = sum((_moved(a) for a in fn.block.args), 0)
-            fn.attributes[FLOPS], fn.attributes[BYTES] = StringAttr(str(flops)), StringAttr(str(moved))
+            fn.work = kernel.Work(flops, moved)
 
 
 def _moved(buffer: SSAValue) -> DimLike:

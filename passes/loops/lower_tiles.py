@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import islpy as isl
 from xdsl.context import Context
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, StringAttr, i1
+from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, i1
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
@@ -43,7 +43,7 @@ from mlc.passes.schedule.apply_schedules import following
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, bounded
 from mlc.passes.schedule.polyhedral.running_reductions import masked_beyond, running_of
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
-from mlc.passes.tile.tile_kernels import SERIAL, TREE, tile_plainly
+from mlc.passes.tile.tile_kernels import tile_plainly
 from mlc.target import CpuTarget, Target
 
 NODE = isl.ast_node_type
@@ -58,7 +58,7 @@ class LowerTiles(ModulePass):
     isl_operations: int = ISL_OPERATIONS
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp) and TREE in o.attributes]:
+        for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp) and o.schedule_tree is not None]:
             with following(fn):
                 before = list(fn.block.ops)
                 try:
@@ -94,8 +94,8 @@ class _Lowering:
 
     def run(self) -> None:
         fn = self.fn
-        tree = fn.attributes[TREE]
-        assert isinstance(tree, StringAttr)
+        tree = fn.schedule_tree
+        assert tree is not None
         self.tiles = {t.id.data: t for t in fn.block.ops if isinstance(t, poly.TileOp)}
         self.statements = {s.name: s for s in statements_of(fn)}
         self.nests = schedule_of(fn)
@@ -111,13 +111,13 @@ class _Lowering:
         self.running = replace(self.running, scales=scales)
         self.statements = {name: arrays.in_block(s) for name, s in self.statements.items()}
         node = isl.AstBuild.from_context(isl.Set("{ : }")).node_from_schedule(isl.Schedule(tree.data))
-        self._node(node, entry, parallel=SERIAL not in fn.attributes)
+        self._node(node, entry, parallel=fn.serial is None)
         for op in reversed(old):
             op.detach()
             op.drop_all_references()
         fn.block.add_op(kernel.ReturnOp())
         fold_constants(fn.block)
-        del fn.attributes[TREE]
+        fn.schedule_tree = None
 
     def _check_blocks_of_threads(self) -> None:
         """Raises ScheduleError on a CPU for what is about thread blocks: one thread computes a tile there."""

@@ -2,7 +2,8 @@
 of the arena.
 
     kernel.func @k(%x, %y) { %t = kernel.local : memref<65536xf32> … }
-      →   kernel.func @k(%x, %y, %t : memref<864x65536xf32>) attributes {scratch = 1} {…}
+      →   kernel.func @k(%x, %y, %t : memref<864x65536xf32>) attributes {
+            scratch = #kernel.scratch<arrays = 1, rows = 864>} {…}
 
 A block has a row of its own in the scratch array, which is one more result of the calls; at most as many blocks run as
 it has rows. A serial kernel, which one thread runs, has one row; its arrays of symbolic extents are scratch as well. On
@@ -12,25 +13,19 @@ a CPU only serial kernels spill: ``lower-tiles`` refuses schedules of others who
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import prod
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FunctionType, IntegerAttr, ModuleOp, VectorType, i64
+from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
-from mlc.dialects.poly import schedule_of, thread_block_of
 from mlc.dialects.semantics.dims import DimLike
-from mlc.dialects.types import ITEMSIZE, bytes_of, element_name, element_of, memref, shape_of, tensor
+from mlc.dialects.types import bytes_of, element_of, memref, shape_of, tensor
 from mlc.passes.context import machine_of
-from mlc.passes.tile.tile_kernels import SERIAL
+from mlc.passes.shared_memory import local_bytes, reduction_bytes
 from mlc.target import CpuTarget, GpuTarget, Target
-
-SCRATCH = "scratch"
-"""The number of a kernel's last arguments that are scratch, and BLOCKS their rows: the most blocks of a launch."""
-BLOCKS = "most_blocks"
 
 
 @dataclass(frozen=True)
@@ -41,7 +36,7 @@ class SpillLocals(ModulePass):
         target = machine_of(ctx)
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
             if spilled := _too_many(fn, target):
-                _spill(fn, op, spilled, 1 if SERIAL in fn.attributes else target.tasks())
+                _spill(fn, op, spilled, 1 if fn.serial is not None else target.tasks())
 
 
 def _too_many(fn: kernel.FuncOp, target: Target) -> list[kernel.LocalOp]:
@@ -63,48 +58,13 @@ def _room(fn: kernel.FuncOp, target: Target) -> int:
     return target.shared - reduction_bytes(fn, target)
 
 
-def shared_bytes(fn: kernel.FuncOp, target: GpuTarget) -> int:
-    """Bytes of shared memory that a kernel uses: of its local arrays, and those by which warps combine."""
-    return sum(local_bytes(o) for o in fn.walk() if isinstance(o, kernel.LocalOp)) + reduction_bytes(fn, target)
-
-
-def reduction_bytes(fn: kernel.FuncOp, target: GpuTarget) -> int:
-    """Bytes of shared memory by which the warps of a block combine at most: an element of 8 bytes each, and an element
-    of each warp for each result of a reduction along an axis."""
-    threads = thread_block_of(schedule_of(fn)).threads(target.warp) or target.block_threads
-    warps = thread_block_of(schedule_of(fn)).warps or ()
-    in_warps = len(warps) == 2 and warps[1] == 1  # each row of a tile is one warp's, whose shuffles combine it
-    found = [o for o in fn.walk() if isinstance(o, kernel.MultiReductionOp)]
-    reductions = [o for o in found if not (o.keeps_axis and in_warps)]
-    sizes = [_vector_bytes(o.result) * threads // target.warp for o in reductions]
-    return target.most_threads // target.warp * 8 + sum(-(-size // 16) * 16 for size in sizes)
-
-
-def _vector_bytes(value: SSAValue) -> int:
-    assert isinstance(value.type, VectorType)
-    return ITEMSIZE[element_name(value.type.element_type)] * prod(value.type.get_shape())
-
-
-def local_bytes(op: kernel.LocalOp) -> int:
-    """Bytes of a local array of constant extents, which begins at a multiple of 16."""
-    size = bytes_of(op.result)
-    assert isinstance(size, int)
-    return -(-size // 16) * 16
-
-
-def scratch_arrays(fn: kernel.FuncOp) -> int:
-    """How many arguments of a kernel, the last ones, have a row for each block."""
-    found = fn.attributes.get(SCRATCH)
-    return found.value.data if isinstance(found, IntegerAttr) else 0
-
-
 def _spill(fn: kernel.FuncOp, module: ModuleOp, spilled: list[kernel.LocalOp], blocks: int) -> None:
     args = add_results(fn, module, [(element_of(o.result), (blocks, *shape_of(o.result))) for o in spilled])
     for local, arg in zip(spilled, args, strict=True):
         local.result.replace_all_uses_with(arg)
         local.detach()
         local.erase()
-    fn.attributes |= {SCRATCH: IntegerAttr(len(spilled), i64), BLOCKS: IntegerAttr(blocks, i64)}
+    fn.scratch = replace(fn.scratch, arrays=len(spilled), rows=blocks)
 
 
 def add_results(

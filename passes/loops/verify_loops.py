@@ -8,6 +8,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from mlc.dialects.graph.base import NODE
+from mlc.dialects.kernel.declared import LOOP
 from mlc.passes.kernel.verify_kernel import MAIN
 from mlc.passes.legality import TENSORS, VECTORS, Level
 
@@ -28,7 +30,8 @@ KERNELS = {
     "scf.reduce": "",
 }
 MODULE = {"builtin.module": "func.func kernel.func", **MAIN}
-LEVEL = Level("loops", MODULE | KERNELS, VECTORS | TENSORS, frozenset({"kernel.call"}))
+ATTRIBUTES = {name: frozenset({LOOP, NODE}) for name in ("scf.for", "scf.parallel", "scf.if")}
+LEVEL = Level("loops", MODULE | KERNELS, VECTORS | TENSORS, frozenset({"kernel.call"}), ATTRIBUTES)
 
 
 @dataclass(frozen=True)

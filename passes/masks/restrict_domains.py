@@ -14,12 +14,12 @@ strict`` changes nothing: there a NaN or an infinity that is masked still reache
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel, poly
@@ -29,7 +29,6 @@ from mlc.dialects.types import bytes_of, shape_of
 from mlc.dialects.weights import WeightStore
 from mlc.passes.constant_bands import bands_of_argument, calls_of
 from mlc.passes.context import weights_of
-from mlc.passes.kernel.count_work import BYTES, FLOPS
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, IslLimit, bounded
 from mlc.passes.schedule.polyhedral.masks import Masks
 from mlc.passes.schedule.polyhedral.restricted_body import RestrictedBody
@@ -85,14 +84,16 @@ def _drop(fn: kernel.FuncOp, calls: Sequence[kernel.CallOp], masks: Masks) -> No
     """Remove the arguments of masks, which nobody reads, and count the work that is left."""
     unused = [n for n, arg in enumerate(fn.block.args) if f"b{n}" in masks.bands and not arg.uses]
     shares = [masks.bands[f"b{n}"].share(*shape_of(fn.block.args[n])[-2:]) for n in unused]  # type: ignore[arg-type]
-    _count(fn, FLOPS, lambda flops: round(flops * min(shares, default=1)))
+    if isinstance(fn.work.flops, int):
+        fn.work = replace(fn.work, flops=round(fn.work.flops * min(shares, default=1)))
     drop_arguments(fn, calls, unused)
 
 
 def drop_arguments(fn: kernel.FuncOp, calls: Sequence[kernel.CallOp], unused: Sequence[int]) -> None:
     """Remove arguments that nobody reads, and the weights that no other kernel takes."""
     saved = sum(cast(int, bytes_of(fn.block.args[n])) for n in unused)
-    _count(fn, BYTES, lambda moved: moved - saved)
+    if isinstance(fn.work.bytes, int):
+        fn.work = replace(fn.work, bytes=fn.work.bytes - saved)
     for n in reversed(unused):
         fn.block.erase_arg(fn.block.args[n])
     fn.function_type = FunctionType.from_lists([a.type for a in fn.block.args], [])
@@ -104,11 +105,6 @@ def drop_arguments(fn: kernel.FuncOp, calls: Sequence[kernel.CallOp], unused: Se
             if isinstance(weight, WeightOp) and not weight.result.uses:
                 weight.detach()
                 weight.erase()
-
-
-def _count(fn: kernel.FuncOp, name: str, change: Callable[[int], int]) -> None:
-    if isinstance(number := fn.attributes.get(name), StringAttr) and number.data.isdigit():
-        fn.attributes[name] = StringAttr(str(change(int(number.data))))
 
 
 def _rename(fn: kernel.FuncOp) -> None:

@@ -24,8 +24,6 @@ from mlc.dialects.graph.sizes import upper
 from mlc.dialects.semantics.dims import DimLike, parse_dim
 from mlc.passes.assumed_extents import PLANNED
 from mlc.passes.context import machine_of
-from mlc.passes.kernel.count_work import BYTES, FLOPS
-from mlc.passes.tile.tile_kernels import SERIAL
 from mlc.target import CpuTarget, Target
 
 
@@ -49,9 +47,9 @@ def _facts(launch: rt.LaunchOp, callee: kernel.FuncOp, bounds: Mapping[str, DimL
         facts["dims"] = ArrayAttr(StringAttr(name) for name in callee.symbols)
     if iterations != 1:
         facts["iterations"] = StringAttr(str(upper(iterations, bounds)))
-    for key, name in (("flops", FLOPS), ("bytes", BYTES)):
-        if isinstance(count := callee.attributes.get(name), StringAttr):
-            facts[key] = StringAttr(str(upper(parse_dim(count.data) * iterations, bounds)))
+    for key, count in (("flops", callee.work.flops), ("bytes", callee.work.bytes)):
+        if count is not None:
+            facts[key] = StringAttr(str(upper(count * iterations, bounds)))
     return facts
 
 
@@ -62,8 +60,7 @@ def _kinds(launch: rt.LaunchOp, callee: kernel.FuncOp, target: Target) -> dict[s
         return kinds
     if _is_serial(callee):
         kinds["serial"] = UnitAttr()
-    count = callee.attributes.get(BYTES)
-    moved = parse_dim(count.data) if isinstance(count, StringAttr) else None
+    moved = callee.work.bytes
     if iterations_of(launch) != 1 and isinstance(moved, int) and moved <= target.resident_bytes:
         kinds["resident"] = UnitAttr()
     return kinds
@@ -72,7 +69,7 @@ def _kinds(launch: rt.LaunchOp, callee: kernel.FuncOp, target: Target) -> dict[s
 def _is_serial(callee: kernel.FuncOp) -> bool:
     """Whether no parallel loop of a kernel has several iterations. A runtime library function divides its own work."""
     loops = [o for o in callee.walk() if isinstance(o, scf.ParallelOp)]
-    if SERIAL in callee.attributes:
+    if callee.serial is not None:
         return True
     return bool(loops) and all(_trip_count(b) == 1 for o in loops for b in zip(o.lowerBound, o.upperBound, strict=True))
 

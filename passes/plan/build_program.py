@@ -17,7 +17,7 @@ from functools import cached_property
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -42,7 +42,6 @@ from mlc.dialects.graph.sizes import sizes_of, upper
 from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.types import ITEMSIZE, bytes_of, element_of, memref, shape_of
 from mlc.passes.context import weights_of
-from mlc.passes.device.stream_k import SEMAPHORES
 from mlc.passes.fuse.grouping.aliases import Alias, is_in_place, states_of
 from mlc.passes.fuse.grouping.views import part_offsets, slice_offset, source_of
 from mlc.passes.plan.program.build_regions import build_if, build_loop
@@ -252,11 +251,10 @@ class Builder:
 
     @cached_property
     def semaphores(self) -> dict[str, int]:
-        """How many of its last arguments are semaphores, of kernels that have some."""
+        """How many of its last arguments are semaphores, by kernel."""
         block = self.main.parent
         assert block is not None
-        counts = [(o.sym_name.data, o.attributes.get(SEMAPHORES)) for o in block.ops if isinstance(o, kernel.FuncOp)]
-        return {name: count.value.data for name, count in counts if isinstance(count, IntegerAttr)}
+        return {o.sym_name.data: o.scratch.semaphores for o in block.ops if isinstance(o, kernel.FuncOp)}
 
     def _state_of_kernel(self, value: SSAValue) -> SSAValue:
         """Memory of a kernel's own that is 0 before the first run, and lives from run to run: one for each call."""

@@ -1,9 +1,9 @@
 """User numbers of parts (``apply-parts``): how many parts of a sum blocks of a GPU compute, where a schedule says it.
 
     contract_0_parts: contraction: S0 | part@8 part m/64p n/64vp | k/32     # a line of the text
-      →   kernel.func @contract_0(…) attributes {parts = 8, schedule_line = 1}
+      →   kernel.func @contract_0(…) attributes {origin = #kernel.origin<line = 1>, parts = 8}
     contract_0: contraction: S0 S1 | m/64p n/64vp | k/32                    # without parts: the sum stays whole
-      →   kernel.func @contract_0(…) attributes {parts = 1, schedule_line = 1}
+      →   kernel.func @contract_0(…) attributes {origin = #kernel.origin<line = 1>, parts = 1}
 
 ``split-reductions`` divides by these numbers; the kernels that it makes get their schedules from the same lines.
 """
@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
@@ -19,8 +19,8 @@ from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
 from mlc.dialects.poly import LoopNest, ScheduleError, parse_schedule
-from mlc.passes.schedule.apply_schedules import LINE, line_error, lines
-from mlc.passes.schedule.gpu.part_numbers import PARTS, PARTS_SUFFIX, has_parts, number_of_parts
+from mlc.passes.schedule.apply_schedules import line_error, lines
+from mlc.passes.schedule.gpu.part_numbers import PARTS_SUFFIX, has_parts, number_of_parts
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class ApplyParts(ModulePass):
             fn = kernels.get(name if whole else name.removesuffix(PARTS_SUFFIX))
             parts = 1 if whole else number_of_parts(nests) if name not in kernels else None
             if fn is not None and parts is not None:
-                fn.attributes |= {PARTS: IntegerAttr(parts, i64), LINE: IntegerAttr(number, i64)}
+                fn.parts, fn.origin = IntegerAttr(parts, i64), replace(fn.origin, line=number, tuned=False)
 
 
 def _parsed(name: str, number: int, text: str) -> Sequence[LoopNest]:

@@ -2,25 +2,23 @@
 
 contract_0: contraction: S0 S1 | n/32v m/8 | k     # a line of the text
   →   kernel.func @contract_0(…) attributes {
-        schedule = #poly.schedule<"contraction: S0 S1 | n/32v m/8 | k">, schedule_line = 1}
+        origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"contraction: S0 S1 | n/32v m/8 | k">}
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
-from mlc.dialects.poly import SCHEDULE, ScheduleAttr, ScheduleError
+from mlc.dialects.poly import ScheduleAttr, ScheduleError
 from mlc.errors import InputError
 from mlc.passes.schedule.gpu.part_numbers import PARTS_SUFFIX
-
-LINE, TUNED = "schedule_line", "schedule_tuned"  # the origin of a schedule that no rule has chosen
 
 
 @dataclass(frozen=True)
@@ -50,17 +48,11 @@ def _apply(name: str, text: str, number: int, kernels: dict[str, kernel.FuncOp])
         hint = "Its sum is whole: begin the band with a number of parts, as part@8" if whole else None
         raise line_error(number, f"there is no kernel '{name}'", hint or f"Kernels are {', '.join(kernels)}")
     fn = kernels[name]
-    if LINE in fn.attributes:
+    if fn.origin.line is not None:
         raise line_error(number, f"kernel '{name}' has a schedule already", "Give each kernel one line")
-    fn.attributes.pop(TUNED, None)
-    fn.attributes[LINE] = IntegerAttr(number, i64)
+    fn.origin = replace(fn.origin, line=number, tuned=False)
     with following(fn):
-        fn.attributes[SCHEDULE] = ScheduleAttr.parsed(text)
-
-
-def is_given(fn: kernel.FuncOp) -> bool:
-    """Whether the user or the tuner gave a kernel's schedule: it is applied as it is, or refused."""
-    return LINE in fn.attributes or TUNED in fn.attributes
+        fn.schedule = ScheduleAttr.parsed(text)
 
 
 @contextmanager
@@ -70,13 +62,12 @@ def following(fn: kernel.FuncOp) -> Iterator[None]:
     try:
         yield
     except ScheduleError as error:
-        if TUNED in fn.attributes:
+        if fn.origin.tuned:
             hint = "Delete the tuned schedules ('mlc cache clear --tuned'), or ignore them (--no-tuned)"
             raise InputError(f"A tuned schedule: {error}", stage="schedule", hint=hint) from error
-        line = fn.attributes.get(LINE)
-        if not isinstance(line, IntegerAttr):
+        if fn.origin.line is None:
             raise
-        raise line_error(line.value.data, f"kernel '{fn.sym_name.data}': {error}") from error
+        raise line_error(fn.origin.line, f"kernel '{fn.sym_name.data}': {error}") from error
 
 
 CHOSEN = "'mlc inspect --schedules' prints the chosen schedules"

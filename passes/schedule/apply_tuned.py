@@ -2,10 +2,11 @@
 
     41b0…: contraction: S0 S1 | m/8 n/32v | k     # a line of the text: a kernel's digest and its schedule
       →   kernel.func @contract_0(…) attributes {
-            schedule = #poly.schedule<"contraction: S0 S1 | m/8 n/32v | k">, schedule_tuned} {…}
+            origin = #kernel.origin<tuned, digest = "41b0…">,
+            schedule = #poly.schedule<"contraction: S0 S1 | m/8 n/32v | k">} {…}
 
 The key of a kernel is the hash of its text before lowering, without its name, so that equal kernels of all models share
-a schedule. The attribute ``digest`` keeps it: kernels that have one are as they are, so that the pass may run again for
+a schedule. Its origin keeps it: kernels that have one are as they are, so that the pass may run again for
 those that a later pass has made (``split-reductions``). ``41b0…_parts`` is the kernel of the parts of its sum: its
 schedule, ``contraction: S0 | part@8 part m/64p …``, says how many there are.
 """
@@ -13,20 +14,17 @@ schedule, ``contraction: S0 | part@8 part m/64p …``, says how many there are.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, UnitAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
-from mlc.dialects.poly import SCHEDULE, ScheduleAttr, parse_schedule
+from mlc.dialects.poly import ScheduleAttr, parse_schedule
 from mlc.passes.fuse.deduplicate_kernels import text_of
-from mlc.passes.schedule.apply_schedules import TUNED, following
-from mlc.passes.schedule.gpu.part_numbers import PARTS, PARTS_SUFFIX, number_of_parts
-
-DIGEST = "digest"
-"""The attribute of a kernel with its digest."""
+from mlc.passes.schedule.apply_schedules import following
+from mlc.passes.schedule.gpu.part_numbers import PARTS_SUFFIX, number_of_parts
 
 
 @dataclass(frozen=True)
@@ -38,37 +36,34 @@ class ApplyTuned(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         tuned = {digest: schedule for digest, _, schedule in (line.partition(": ") for line in self.text.splitlines())}
-        for fn in [o for o in _kernels(op) if SCHEDULE not in o.attributes]:
+        for fn in [o for o in _kernels(op) if o.schedule is None]:
             digest = _digest(fn)
             if schedule := tuned.get(digest):
-                fn.attributes[TUNED] = UnitAttr()
+                fn.origin = replace(fn.origin, tuned=True)
                 with following(fn):
-                    fn.attributes[SCHEDULE] = ScheduleAttr.parsed(schedule)
+                    fn.schedule = ScheduleAttr.parsed(schedule)
             elif schedule := tuned.get(digest + PARTS_SUFFIX):
                 _divide(fn, schedule)
 
 
 def _digest(fn: kernel.FuncOp) -> str:
-    known = fn.attributes.get(DIGEST)
-    if isinstance(known, StringAttr):
-        return known.data
-    fn.attributes[DIGEST] = made = StringAttr(hashlib.sha256(text_of(fn).encode()).hexdigest()[:32])
-    return made.data
+    digest = fn.origin.digest or hashlib.sha256(text_of(fn).encode()).hexdigest()[:32]
+    fn.origin = replace(fn.origin, digest=digest)
+    return digest
 
 
 def _divide(fn: kernel.FuncOp, schedule: str) -> None:
     """Give a kernel the number of parts of its sum that the schedule of their kernel says."""
-    fn.attributes[TUNED] = UnitAttr()
+    fn.origin = replace(fn.origin, tuned=True)
     with following(fn):
         parts = number_of_parts(parse_schedule(schedule))
     if parts is not None:
-        fn.attributes[PARTS] = IntegerAttr(parts, i64)
+        fn.parts = IntegerAttr(parts, i64)
 
 
 def digests(module: ModuleOp) -> dict[str, str]:
     """The digest of each kernel, by name."""
-    found = {fn.sym_name.data: fn.attributes.get(DIGEST) for fn in _kernels(module)}
-    return {name: digest.data for name, digest in found.items() if isinstance(digest, StringAttr)}
+    return {fn.sym_name.data: fn.origin.digest for fn in _kernels(module) if fn.origin.digest}
 
 
 def _kernels(module: ModuleOp) -> list[kernel.FuncOp]:

@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
-from mlc.dialects.poly import SCHEDULE, ScheduleAttr
+from mlc.dialects.poly import ScheduleAttr
 from mlc.passes.context import gpu_of
 from mlc.passes.schedule.choose_schedule import schedules
 from mlc.passes.schedule.gpu.contraction import contraction
@@ -58,9 +58,9 @@ class ChooseGpuSchedule(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
             statements = statements_of(fn)
-            if statements and SCHEDULE not in fn.attributes:  # those of the user are kept
+            if statements and fn.schedule is None:  # those of the user are kept
                 try:
                     with bounded(fn, self.name, self.isl_operations):
-                        fn.attributes[SCHEDULE] = next(gpu_schedules(fn, gpu_of(ctx), self.numerics))
+                        fn.schedule = next(gpu_schedules(fn, gpu_of(ctx), self.numerics))
                 except IslLimit as error:
                     give_up(fn, statements, error)

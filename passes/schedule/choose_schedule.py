@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
-from mlc.dialects.poly import SCHEDULE, LoopNest, ScheduleAttr
+from mlc.dialects.poly import LoopNest, ScheduleAttr
 from mlc.passes.context import target_of
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, IslLimit, bounded
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
@@ -57,10 +57,10 @@ class ChooseSchedule(ModulePass):
         target, rules = target_of(ctx), STRICT if self.numerics == "strict" else RULES
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
             statements = statements_of(fn)
-            if statements and SCHEDULE not in fn.attributes:  # those of the user and tuned ones are kept
+            if statements and fn.schedule is None:  # those of the user and tuned ones are kept
                 try:
                     with bounded(fn, self.name, self.isl_operations):
-                        fn.attributes[SCHEDULE] = next(schedules(statements, target, rules))
+                        fn.schedule = next(schedules(statements, target, rules))
                 except IslLimit as error:
                     give_up(fn, statements, error)
 

@@ -9,7 +9,7 @@
     kernel.func @k:       S0[m, n, part] t[m, n] += b0[part, m, n];  S1 …
 
 For products of few rows and columns with long sums, whose tiles are fewer blocks than the GPU has multiprocessors
-(split-K; CUTLASS). The attribute ``parts``, which ``apply-parts`` and ``apply-tuned`` set, is their number (1: the
+(split-K; CUTLASS). The property ``parts``, which ``apply-parts`` and ``apply-tuned`` set, is their number (1: the
 kernel stays whole); without it the number is an estimate. The parts are in the arena, and are added in order: results
 are the same in each run. Running reductions, attention of few queries, have parts of the keys (split-KV), which are
 combined likewise (``RunningParts``).
@@ -18,25 +18,23 @@ combined likewise (``RunningParts``).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, StringAttr
+from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import Attribute, Block, Region
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel, poly
-from mlc.dialects.poly import SCHEDULE, ScheduleError
+from mlc.dialects.poly import ScheduleError
 from mlc.dialects.semantics.dims import Dim, DimLike, ceildiv, evaluate, floordiv, product
 from mlc.dialects.types import element_of, memref, shape_of, tensor
 from mlc.passes.context import MlcContext, gpu_of
-from mlc.passes.kernel.count_work import FLOPS
-from mlc.passes.schedule.apply_schedules import LINE, TUNED, following
-from mlc.passes.schedule.apply_tuned import DIGEST
+from mlc.passes.schedule.apply_schedules import following
 from mlc.passes.schedule.collapse_iterators import CollapseIterators
 from mlc.passes.schedule.gpu.kernel_copy import KernelCopy
-from mlc.passes.schedule.gpu.part_numbers import PART, PARTS, PARTS_SUFFIX
+from mlc.passes.schedule.gpu.part_numbers import PART, PARTS_SUFFIX
 from mlc.passes.schedule.gpu.parts import (
     is_splittable,
     open_keys,
@@ -70,8 +68,8 @@ class SplitReductions(ModulePass):
     isl_operations: int = ISL_OPERATIONS
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp) and SCHEDULE not in o.attributes]:
-            pair = _given(fn) if PARTS in fn.attributes else self._estimated(fn, gpu_of(ctx))
+        for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp) and o.schedule is None]:
+            pair = _given(fn) if fn.parts is not None else self._estimated(fn, gpu_of(ctx))
             if pair:
                 _Calls(op, fn).replace(pair)
 
@@ -130,13 +128,12 @@ class KernelPair(Protocol):
 
 
 def _given(fn: kernel.FuncOp) -> KernelPair | None:
-    """Both kernels, with the number of parts that an attribute gives; ScheduleError where the sum has no such parts."""
-    parts = fn.attributes.pop(PARTS)
-    assert isinstance(parts, IntegerAttr)
+    """Both kernels, with the number of parts that the property gives; ScheduleError where the sum has no such parts."""
+    parts = fn.split_parts()
+    assert parts is not None
     with following(fn):
-        pair = _divided(fn, statements_of(fn), parts.value.data) if parts.value.data > 1 else None
-    for name in (LINE, TUNED):
-        fn.attributes.pop(name, None)
+        pair = _divided(fn, statements_of(fn), parts) if parts > 1 else None
+    fn.parts, fn.origin = None, replace(fn.origin, line=None, tuned=False)
     return pair
 
 
@@ -171,8 +168,8 @@ class _Calls:
         """Put both kernels and their calls in place of the function."""
         name = self.fn.sym_name.data
         first, second = pair.first(name + PARTS_SUFFIX), pair.second(name)
-        if isinstance(digest := self.fn.attributes.get(DIGEST), StringAttr):
-            first[0].attributes[DIGEST] = StringAttr(digest.data + PARTS_SUFFIX)
+        if digest := self.fn.origin.digest:
+            first[0].origin = kernel.Origin(digest=digest + PARTS_SUFFIX)
         self.module.body.block.insert_op_before(first[0], self.fn)
         self.module.body.block.insert_op_before(second[0], self.fn)
         types = [tensor(element_of(each), shape_of(each)) for each in pair.types]
@@ -226,7 +223,7 @@ class _SumParts:
             del bounds[along]
         indices = [tuple(evaluate(i, known) for i in r.index) for r in self.s.reads]
         made.statement(old, [*bounds.items()], ins, out, [*indices, self._index], old.body.clone())
-        return made.function(name, self.fn.attributes.get(FLOPS)), kept
+        return made.function(name, self.fn.work.flops), kept
 
     def _size(self, extent: DimLike) -> tuple[DimLike, DimLike]:
         """The terms of a part, and those of the first one."""
@@ -251,7 +248,7 @@ class _SumParts:
             ins, out = [made.values[v] for v in o.ins], made.values[o.out]
             made.statement(o, o.domain.data, ins, out, [a.data[1] for a in o.accesses], o.body.clone())
         flops = product([self.parts, *(self.s.bounds[i] for i in self.s.parallel)])
-        return made.function(name, StringAttr(str(flops))), kept
+        return made.function(name, flops), kept
 
     @property
     def _index(self) -> tuple[DimLike, ...]:

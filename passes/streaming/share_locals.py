@@ -20,14 +20,11 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
-from mlc.dialects.poly import ScheduleError
 from mlc.dialects.types import shape_of
 from mlc.passes.context import gpu_of
-from mlc.passes.loops.spill_locals import shared_bytes
 from mlc.passes.schedule.apply_schedules import following
+from mlc.passes.shared_memory import check_shared, locals_of_loops
 from mlc.passes.streaming.promote_locals import is_stream_of_fragments
-from mlc.passes.streaming.values.loop_locals import locals_of_loops
-from mlc.target import GpuTarget
 
 
 @dataclass(frozen=True)
@@ -38,7 +35,7 @@ class ShareLocals(ModulePass):
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp) and is_stream_of_fragments(o)]:
             _share(fn)
             with following(fn):
-                _check(fn, gpu_of(ctx))
+                check_shared(fn, gpu_of(ctx))
 
 
 def _share(fn: kernel.FuncOp) -> None:
@@ -61,7 +58,7 @@ def _pairs(
     free, found = list(others), dict[kernel.LocalOp, kernel.LocalOp]()
     for local in locals_:
         shape = shape_of(local.result)
-        alike = (o for o in free if shape_of(o.result)[without:] == shape and o.attributes == local.attributes)
+        alike = (o for o in free if shape_of(o.result)[without:] == shape and o.layout == local.layout)
         if other := next(alike, None):
             free.remove(other)
             found[local] = other
@@ -82,10 +79,3 @@ def _replace(local: kernel.LocalOp, by: SSAValue) -> None:
     local.result.replace_all_uses_with(by)
     local.detach()
     local.erase()
-
-
-def _check(fn: kernel.FuncOp, target: GpuTarget) -> None:
-    """Raises ScheduleError where a schedule's blocks need more shared memory than there is."""
-    need = shared_bytes(fn, target)
-    if need > target.shared_optin:
-        raise ScheduleError(f"blocks need {need} bytes of shared memory, of {target.shared_optin}")

@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel, poly
-from mlc.dialects.poly import SCHEDULE, LoopNest, Partition, ScheduleError, TiledLoop, groups_of, schedule_of
+from mlc.dialects.poly import LoopNest, Partition, ScheduleError, TiledLoop, groups_of, schedule_of
 from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.passes.schedule.apply_schedules import following
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, bounded
@@ -34,8 +34,6 @@ from mlc.passes.tile.tree.padded_blocks import begins_inside, check_stream
 from mlc.passes.tile.tree.segments import Blocks, Segment, blocks_of, covers, fitting, segments
 from mlc.passes.tile.tree.tree_text import child_of, parallel_band, sequence, stream_band
 
-TREE = "schedule_tree"
-SERIAL = "serial"
 Part = tuple[list[str], str]
 """The tuples of some tiles, and the text of their tree."""
 Level = tuple[str, str, Segment]
@@ -44,13 +42,13 @@ Level = tuple[str, str, Segment]
 
 @dataclass(frozen=True)
 class TileKernels(ModulePass):
-    """The plain schedule replaces a rule's schedule that is illegal or takes isl too long (``schedule_plain``)."""
+    """The plain schedule replaces a rule's schedule that is illegal or takes isl too long (``plain`` of its origin)."""
 
     name = "tile-kernels"
     isl_operations: int = ISL_OPERATIONS
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp) and SCHEDULE in o.attributes]:
+        for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp) and o.schedule is not None]:
             with following(fn):
                 try:
                     tile(fn, self.isl_operations)
@@ -88,9 +86,9 @@ class _Tiling:
         self.running = running_of(nests, self.statements)
         parts = [self._group(group) for group in groups_of(nests)]
         if self._depend(nests):
-            self.fn.attributes[SERIAL] = StringAttr("nests depend on each other")
+            self.fn.serial = StringAttr("nests depend on each other")
         tree = f'domain: "{self.params.prefix}{{ {"; ".join(self.domains)} }}"' + child_of(sequence(parts))
-        self.fn.attributes[TREE] = StringAttr(str(isl.Schedule(f"{{ {tree} }}")))
+        self.fn.schedule_tree = StringAttr(str(isl.Schedule(f"{{ {tree} }}")))
         for tile in self.tiles:
             assert self.fn.block.last_op is not None
             self.fn.block.insert_op_before(tile, self.fn.block.last_op)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import onnx
 from emulator import Emulator, Map
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, SSAValue
 
 from mlc import target
@@ -128,14 +128,14 @@ class Run:
     def launch(self, op: rt.LaunchOp) -> None:
         name = op.callee.root_reference.data
         fn = self.made.functions[name]
-        grid, threads = fn.attributes["grid"], fn.attributes["threads"]
-        assert isinstance(grid, StringAttr) and isinstance(threads, IntegerAttr)
+        grid, threads = fn.launch.grid, fn.launch.launched
+        assert grid is not None and threads is not None
         buffers = [(self.memory[a].ctypes.data, self.memory[a].nbytes) for a in op.args]
         sizes = [self.value(parse_dim(d)) for d in fn.symbols]
-        blocks = max(1, self.value(parse_dim(grid.data)))
+        blocks = max(1, self.value(grid))
         maps = [self.tensor_map(each, buffers[n][0]) for n, each in geometry_of(fn).maps]
         symbol = self.made.kernels.symbols[name]
-        self.made.emulator.launch(symbol, buffers, sizes, blocks, threads.value.data, maps)
+        self.made.emulator.launch(symbol, buffers, sizes, blocks, threads, maps)
 
     def tensor_map(self, each: kernel.TensorMap, start: int) -> Map:
         extents = [max(1, self.value(e)) for e in each.extents]

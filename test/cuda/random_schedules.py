@@ -9,12 +9,10 @@ from pathlib import Path
 from random import Random
 
 import onnx
-from xdsl.dialects.builtin import IntegerAttr, i64
 
 from mlc.driver.onnx_source import OnnxSource
 from mlc.errors import InputError
 from mlc.options import Options
-from mlc.passes.schedule.apply_schedules import LINE
 from mlc.target import GPUS
 from mlc.tuning.variants import Variants
 
@@ -47,7 +45,8 @@ def _schedule(variants: Variants, name: str, random: Random) -> str:
     """The first legal one of some; a candidate of the rule, which is legal, where none is."""
     found = [*islice(variants.candidates(name), CANDIDATES)] or [variants.chosen(name)]
     found = random.choice([found, [text for text in found if "copy=tma" in text] or found])
-    variants.kernels[name].attributes[LINE] = IntegerAttr(1, i64)  # as given: what cannot be applied is refused
+    fn = variants.kernels[name]
+    fn.origin = replace(fn.origin, line=1, tuned=False)  # as given: what cannot be applied is refused
     trials = (_changed(random.choice(found), random) for _ in range(TRIALS))
     return next((text for text in trials if _is_legal(variants, name, text)), random.choice(found))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,6 @@ import pytest
 from emulator import needed
 from launcher import Program
 from test_cuda_operators import compare, feed_of, model_of, scheduled
-from xdsl.dialects.builtin import StringAttr
 
 import mlc
 from mlc.dialects import kernel
@@ -122,5 +122,5 @@ def test_several_tiles_of_a_block_share_a_ring(units: Path) -> None:
     """A grid that is smaller than the tiles: the next tile's first copies overwrite what was read."""
     made = product(100, 50, 132, units)
     (fn,) = made.functions.values()
-    fn.attributes["grid"] = StringAttr("2")
+    fn.launch = replace(fn.launch, grid=2)
     check(made, 100, 50, 132)

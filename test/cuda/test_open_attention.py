@@ -37,7 +37,7 @@ def streamed(made: Program) -> list[LoopNest]:
     """The schedule of the only kernel."""
     (function,) = made.functions.values()
     nests = list(schedule_of(function))
-    assert "schedule_plain" not in function.attributes and all(n.streamed for n in nests[:4])
+    assert function.origin.plain is None and all(n.streamed for n in nests[:4])
     return nests
 
 

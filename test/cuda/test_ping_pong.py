@@ -30,7 +30,7 @@ def test_two_warpgroups_alternate(band: str, units: Path) -> None:
     """Of 12 or 8 tiles a block has 3 or 4: its first warpgroup may have one more than the other."""
     program, printed = made(model_of(even(PLAIN)), units, band, **FEW)
     (fn,) = program.functions.values()
-    assert fn.attributes["threads"].value.data == 384 and "mlc_bulk_store(" in printed
+    assert fn.launch.launched == 384 and "mlc_bulk_store(" in printed
     assert_products(program)
 
 

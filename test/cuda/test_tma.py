@@ -19,7 +19,6 @@ from test_cubins import USED, instructions, loops_of, opcodes
 from test_cuda_operators import model_of
 from test_tensor_cores import LEFT, PLAIN, TRANSPOSED, made, reals, within_a_rounding
 from test_warpgroups import BYTES, HGMMA, cut, integers
-from xdsl.dialects.builtin import StringAttr
 
 import mlc
 from mlc import target
@@ -226,7 +225,7 @@ def test_persistent_blocks_go_on_with_the_ring(band: str, units: Path) -> None:
     chip = replace(target.get("cuda:sm_90"), multiprocessors=5, registers=128 * 256)  # type: ignore[type-var]
     program, _ = made(model_of(even(PLAIN)), units, band, target=chip)
     (fn,) = program.functions.values()
-    assert fn.attributes["grid"] == StringAttr("5" if "tma" in band else "10")
+    assert fn.launch.grid == (5 if "tma" in band else 10)
     assert_products(program)
 
 
@@ -355,7 +354,7 @@ def test_blocks_of_a_cluster_share_what_they_copy(band: str, text: str, units: P
     assert "mlc_bulk_multicast(" in printed and "mlc_mbarrier_arrive_cluster(" in printed
     assert ("mlc_bulk_copy(" in printed) == ("2x2" not in band)
     (fn,) = program.functions.values()
-    assert fn.attributes["grid"] == StringAttr("4" if "persist" in band else "12" if "4x1" in band else "8")
+    assert fn.launch.grid == (4 if "persist" in band else 12 if "4x1" in band else 8)
     a, b = reals(200, 136, dtype=np.float16), reals(136, 152, dtype=np.float16)
     wanted = a.astype(float) @ b.astype(float)
     wanted = np.maximum(wanted, 0) if text == PLAIN else wanted

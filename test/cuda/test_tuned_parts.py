@@ -76,7 +76,7 @@ def test_a_tuned_number_of_parts_is_found_by_the_digest_of_the_whole_kernel(tmp_
     run(imported.module, imported.weights, options, ("graph", "layout", "fuse", "kernel", "schedule"))
     found = {o.sym_name.data: o for o in imported.module.ops if isinstance(o, kernel.FuncOp)}
     assert first.number("contract_0") == 8 and found.keys() == first.kernels.keys()
-    assert "schedule_tuned" in found["contract_0_parts"].attributes
+    assert found["contract_0_parts"].origin.tuned
     assert schedule_text(schedule_of(found["contract_0_parts"])) == first.chosen("contract_0_parts")
 
 

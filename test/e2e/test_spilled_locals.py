@@ -18,7 +18,6 @@ from mlc.driver.lower import lower
 from mlc.errors import InputError
 from mlc.frontends.onnx import import_model
 from mlc.options import Options
-from mlc.passes.loops.spill_locals import SCRATCH
 from mlc.passes.schedule.polyhedral.statement_view import statements_of
 from mlc.passes.schedule.rules.fallback import plain
 from mlc.target import DEFAULT
@@ -67,7 +66,7 @@ def test_open_extents() -> None:
     """The border of the padding has no iterator of the rows, so one nest would have to hold a statistic of each row."""
     proto = shifted("batch", "length", 40)
     (fn,) = lowered(proto)
-    assert not any(nest.serial for nest in schedule_of(fn)) and SCRATCH not in fn.attributes
+    assert not any(nest.serial for nest in schedule_of(fn)) and not fn.scratch.arrays
     agree(proto, normal(2, 7, 40), normal(1, 1, 40), normal(5, 33, 40), normal(0, 3, 40))
 
 
@@ -75,7 +74,7 @@ def test_beyond_the_stack() -> None:
     """The same with a constant extent: statistics of one array of rows, which are more bytes than the stack has."""
     proto = shifted(2, STACK // 4 + 5, 4)
     (fn,) = lowered(proto)
-    assert not any(nest.serial for nest in schedule_of(fn)) and SCRATCH not in fn.attributes
+    assert not any(nest.serial for nest in schedule_of(fn)) and not fn.scratch.arrays
     agree(proto, normal(2, STACK // 4 + 5, 4))
 
 
@@ -85,7 +84,7 @@ def test_serial_kernel(length: Size, tmp_path: Path) -> None:
     proto = shifted("batch" if isinstance(length, str) else 2, length, 5)
     schedule = serial(proto)
     (fn,) = lowered(proto, schedule)
-    assert all(nest.serial for nest in schedule_of(fn)) and SCRATCH in fn.attributes
+    assert all(nest.serial for nest in schedule_of(fn)) and fn.scratch.arrays
     sizes = [(3, 19), (1, 1), (2, 90)] if isinstance(length, str) else [(2, length)]
     (path := tmp_path / "schedule.txt").write_text(schedule)
     agree(proto, *(normal(*size, 5) for size in sizes), schedule=path)

@@ -23,7 +23,6 @@ from mlc.passes.codegen.c_like.c_literal import literal
 from mlc.passes.codegen.c_like.c_ops import expression
 from mlc.passes.codegen.c_like.c_types import element, layout
 from mlc.passes.codegen.cpu.c_kernel_memory import KernelMemory
-from mlc.passes.tile.tile_kernels import SERIAL
 
 
 def print_kernel(fn: kernel.FuncOp, symbol: str, lanes: int) -> str:
@@ -45,7 +44,7 @@ class _Printer(KernelMemory):
             self.pointers[arg] = f"b{n}"
         for n, name in enumerate(self.fn.symbols):
             self.line(f"const int64_t {name} = dim[{n}];")
-        if SERIAL in self.fn.attributes:
+        if self.fn.serial is not None:
             self.line("if (tid) return;")
         self.count_rows()
         self.block(self.fn.block)

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from math import prod
 
 from xdsl.dialects import arith, math, scf, vector
-from xdsl.dialects.builtin import IntegerAttr
 from xdsl.dialects.utils.fast_math import FastMathFlag
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -27,12 +26,8 @@ from mlc.passes.codegen.cuda.thread.block_reduce import SCALAR
 from mlc.passes.codegen.cuda.thread.coordinates import GROUP, THREAD
 from mlc.passes.codegen.cuda.thread.cuda_memory import busy_threads
 from mlc.passes.codegen.cuda.thread.kernel_collectives import KernelCollectives, sums_warpgroups
+from mlc.passes.codegen.cuda.thread.kernel_memory import DYNAMIC
 from mlc.passes.codegen.cuda.thread.thread_part import Held
-from mlc.passes.device.distribute_values import THREADS
-from mlc.passes.device.set_launch_geometry import DYNAMIC, RESIDENT, cluster_of, producer_threads
-from mlc.passes.device.stage_operands import UNROLL
-from mlc.passes.loops.spill_locals import scratch_arrays
-from mlc.passes.tile.tile_kernels import SERIAL
 
 UNROLLED = 8  # steps of a staged sum: of more the compiler would hold all operands in registers at a time
 
@@ -52,26 +47,24 @@ class _Printer(KernelCollectives):
     share: int = 1  # of a block's iterations those who take it have every so many-th
 
     def text(self) -> str:
-        self.serial = SERIAL in self.fn.attributes
+        self.serial = self.fn.serial is not None
         parameters = [*self._buffers(), *(f"const int64_t {name}" for name in self.fn.symbols),
                       *(f"const __grid_constant__ mlc_tensor_map {name}" for name in self.maps.values())]  # fmt: skip
         self.block(self.fn.block)
-        threads, resident = self.fn.attributes[THREADS], self.fn.attributes[RESIDENT]
-        assert isinstance(threads, IntegerAttr) and isinstance(resident, IntegerAttr)
-        bounds = f"__launch_bounds__({threads.value.data}, {resident.value.data})"
-        if (blocks := prod(cluster_of(self.fn))) > 1:
+        launch = self.fn.launch
+        bounds = f"__launch_bounds__({launch.launched}, {launch.resident})"
+        if (blocks := prod(launch.cluster)) > 1:
             bounds += f" __cluster_dims__({blocks}, 1, 1)"
         first = f'extern "C" __global__ void {bounds} {self.symbol}({", ".join(parameters)}) {{'
-        dynamic = self.fn.attributes.get(DYNAMIC)
-        shared = [f"MLC_DYNAMIC_SHARED({DYNAMIC}, {dynamic.value.data});"] if isinstance(dynamic, IntegerAttr) else []
-        start = [*self._threads(threads.value.data), *shared, *self.head]
+        shared = [f"MLC_DYNAMIC_SHARED({DYNAMIC}, {launch.dynamic});"] if launch.dynamic else []
+        start = [*self._threads(), *shared, *self.head]
         return "\n".join([first, *(f"  {line}" for line in start), *self.lines, "}"]) + "\n"
 
-    def _threads(self, all_: int) -> list[str]:
+    def _threads(self) -> list[str]:
         """The number of a thread of a tile; and of its group, where several have tiles of their own."""
         if self.groups == 1:
             return [f"const int {THREAD} = threadIdx.x; (void){THREAD};"]
-        each = (all_ - producer_threads(self.fn)) // self.groups
+        each = self.fn.launch.computing
         return [f"const int {THREAD} = threadIdx.x % {each}, {GROUP} = mlc_uniform(threadIdx.x / {each});"]
 
     def _buffers(self) -> list[str]:
@@ -79,7 +72,7 @@ class _Printer(KernelCollectives):
         written = {o.buffer for o in self.fn.walk() if isinstance(o, kernel.WriteOp | kernel.ScatterOp)}
         written |= {o.args[-1] for o in self.fn.walk() if isinstance(o, kernel.LibraryCallOp)}
         written |= {o.buffer for o in self.fn.walk() if isinstance(o, kernel.ArriveOp)}
-        args, own = self.fn.block.args, scratch_arrays(self.fn)
+        args, own = self.fn.block.args, self.fn.scratch.arrays
         shared = {n for pair in self.fn.in_place for n in pair}
         parameters = []
         for n, arg in enumerate(args):
@@ -177,10 +170,10 @@ class _Printer(KernelCollectives):
 
     def specialize(self, op: kernel.SpecializeOp) -> None:
         """The warps that copy, of which one thread does, and those that compute, which take the others' registers."""
-        threads, registers = self.fn.attributes[THREADS], op.registers
-        assert isinstance(threads, IntegerAttr) and registers is not None
+        threads, registers = self.fn.launch.launched, op.registers
+        assert threads is not None and registers is not None
         kept, taken = registers.get_values()
-        consumers = threads.value.data - op.threads.value.data
+        consumers = threads - op.threads.value.data
         self.open(f"if (threadIdx.x >= {consumers})")
         self.line(f"mlc_release_registers<{kept}>();")
         self.open(f"if (mlc_elected({consumers}))")
@@ -243,7 +236,7 @@ class _Printer(KernelCollectives):
                 self.define(result, held.part, held.names)
             self.env[arg] = self.env[result]
         i, (lower, upper, step) = self.name(), (self.scalar(v) for v in (op.lb, op.ub, op.step))
-        if UNROLL in op.attributes:
+        if kernel.loop_of(op).unroll:
             self.line(f"#pragma unroll {UNROLLED}")
         elif any(isinstance(o, kernel.MmaOp) for o in op.walk()):  # has products enough for one iteration
             self.line("#pragma unroll 1")

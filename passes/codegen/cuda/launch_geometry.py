@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr
-
 from mlc.dialects import kernel
-from mlc.dialects.semantics.dims import DimLike, parse_dim
-from mlc.passes.device.distribute_values import THREADS
-from mlc.passes.device.loops.argument_alignment import ALIGNED
-from mlc.passes.device.set_launch_geometry import DYNAMIC, GRID, SHARED
+from mlc.dialects.semantics.dims import DimLike
 
 
 @dataclass(frozen=True)
@@ -28,15 +23,13 @@ class Geometry:
 
 
 def geometry_of(fn: kernel.FuncOp) -> Geometry:
-    """The geometry that a kernel's attributes say."""
-    grid, threads, shared = (fn.attributes.get(name) for name in (GRID, THREADS, SHARED))
-    assert isinstance(grid, StringAttr) and isinstance(threads, IntegerAttr) and isinstance(shared, IntegerAttr)
-    dynamic = fn.attributes.get(DYNAMIC)
-    bytes_ = dynamic.value.data if isinstance(dynamic, IntegerAttr) else 0
+    """The geometry that ``set-launch-geometry`` has written."""
+    launch = fn.launch
+    assert launch.grid is not None and launch.launched is not None and launch.shared is not None
     args = list(fn.block.args)
     maps = tuple((args.index(each.buffer), each) for each in tensor_maps(fn))  # type: ignore[arg-type]
-    aligned = bool(maps) or ALIGNED in fn.attributes
-    return Geometry(parse_dim(grid.data), threads.value.data, shared.value.data, bytes_, maps, aligned)
+    aligned = bool(maps or launch.aligned)
+    return Geometry(launch.grid, launch.launched, launch.shared, launch.dynamic, maps, aligned)
 
 
 def tensor_maps(fn: kernel.FuncOp) -> list[kernel.TensorMap]:

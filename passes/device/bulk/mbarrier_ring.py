@@ -61,6 +61,5 @@ def barriers(place: Operation, arrivals: int, count: int) -> SSAValue:
 
 
 def _buffers(local: kernel.LocalOp, depth: int) -> SSAValue:
-    made = kernel.LocalOp(memref(element_of(local.result), (depth, *shape_of(local.result))))
-    made.attributes |= local.attributes
+    made = kernel.LocalOp(memref(element_of(local.result), (depth, *shape_of(local.result))), local.layout)
     return Inserter(local).add(made).results[0]

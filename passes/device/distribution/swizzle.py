@@ -11,8 +11,6 @@ from collections.abc import Sequence
 
 from mlc.passes.device.distribution.linear_layout import LinearLayout, bits_of
 
-LAYOUT = "layout"
-"""The attribute of a local array whose elements are not in row-major order."""
 CHUNK = 16  # bytes that a lane reads at a time
 PHASE = 3  # bits of the chunks that all banks hold
 

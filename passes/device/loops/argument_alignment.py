@@ -14,21 +14,18 @@ from mlc.dialects.graph import ConcatOp, SliceOp
 from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.dialects.types import ITEMSIZE, element_of
 from mlc.passes.fuse.grouping.views import part_offsets, slice_offset, source_of
-from mlc.passes.loops.spill_locals import scratch_arrays
 from mlc.passes.rewriter import bodies
-
-ALIGNED = "aligned"
-"""The numbers of the arguments that a kernel copies several elements of at a time, all of which are aligned for it."""
 
 
 def aligned_arguments(fn: kernel.FuncOp) -> list[int]:
-    """The arguments of ``ALIGNED``. Those of kernels in loops may be parts of something: whatever a loop carries."""
+    """The numbers of the arguments that a kernel copies several elements of at a time, all of which are aligned for it.
+    Arguments of kernels in loops may be parts of something: whatever a loop carries."""
     units: dict[SSAValue, int] = {}
     for op in (o for o in fn.walk() if isinstance(o, kernel.AsyncCopyOp | kernel.AsyncGatherOp)):
         if op.width.value.data > 1:
             size = op.width.value.data * ITEMSIZE[element_of(op.buffer)]
             units[op.buffer] = max(units.get(op.buffer, 1), size)
-    own = range(len(fn.block.args) - scratch_arrays(fn))
+    own = range(len(fn.block.args) - fn.scratch.arrays)
     return [n for n in own if (unit := units.get(fn.block.args[n])) and _of_main(fn) and are_aligned(fn, n, unit)]
 
 

@@ -19,7 +19,6 @@ from mlc.passes.loops.index.index_builder import IndexBuilder
 from mlc.passes.schedule.polyhedral.running_reductions import Running
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
 from mlc.passes.schedule.raise_to_poly import array_names
-from mlc.passes.tile.tile_kernels import SERIAL
 from mlc.target import Cache, CpuTarget, Target
 
 
@@ -48,7 +47,7 @@ class Arrays:
     def _check_stack(self, buffers: Mapping[str, Buffer]) -> None:
         """Raises ScheduleError where the local arrays do not fit on the stack of a CPU's thread. Those of a serial
         kernel may be in the arena (``spill-locals``), because one thread runs it."""
-        if not isinstance(self.target, CpuTarget) or SERIAL in self.fn.attributes:
+        if not isinstance(self.target, CpuTarget) or self.fn.serial is not None:
             return
         held = [b.value for b in buffers.values() if not b.forwarded and isinstance(b.value.owner, kernel.LocalOp)]
         used = sum(size for size in map(bytes_of, held) if isinstance(size, int))
@@ -68,7 +67,7 @@ class Arrays:
         sizes = [blocks[n].size(shape[n]) if n in blocks else shape[n] for n in kept]
         static = [size for size in sizes if isinstance(size, int)]
         symbolic = len(static) != len(kept)
-        if symbolic and SERIAL not in self.fn.attributes and not self._rows_of_a_block(uses):
+        if symbolic and self.fn.serial is None and not self._rows_of_a_block(uses):
             raise ScheduleError(f"a tile needs a symbolic extent of local array {name}: {shape}")
         element = element_of(value)
         shape = tuple(shape[n] for n in kept) if symbolic else tuple(static)
@@ -98,7 +97,7 @@ class Arrays:
 
     def _blocks_of(self, array: str) -> dict[int, Partition]:
         """The blocks of each dimension of a local array, of which the array holds one."""
-        if array.startswith("b") or SERIAL in self.fn.attributes:  # what one nest has written another reads
+        if array.startswith("b") or self.fn.serial is not None:  # what one nest has written another reads
             return {}
         return self._tiled(array) if any(n.tiled_blocks for n in self.nests) else {}
 
@@ -127,7 +126,7 @@ class Arrays:
         """The iterators with one value among all users of an array: within a tile those of bands with tiles of 1,
         within a block of several nests, or of one that continues a ``running`` result, those whose points are the
         blocks."""
-        if SERIAL in self.fn.attributes:  # nests communicate through arrays
+        if self.fn.serial is not None:  # nests communicate through arrays
             return {s: set() for s in users}
         fixed: dict[str, set[str]] = {}
         for group in groups_of(self.nests):

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import SSAValue
 
+from mlc.dialects import kernel
 from mlc.dialects.poly import TiledLoop
 from mlc.dialects.semantics.dims import DimLike, dim_min
 from mlc.passes.loops.body.open_loops import Piece, each_piece, open_for, pieces
@@ -33,8 +33,6 @@ Span = tuple[DimLike, DimLike]
 Lane = tuple[TiledLoop, Piece]
 """The loop over the vectorized iterator, and the range of it."""
 
-STAGED = "staged"
-"""The attribute of a loop whose schedule says how many of its steps are staged together."""
 UNROLLED = 9  # the most iterations of a reduction whose loops are unrolled
 
 
@@ -140,7 +138,7 @@ class TileBody:
             item, extent = loops[0], context.resolve(s.bounds[loops[0].iterator])
             with_loop = open_for(out, *(span or (0, extent)), 1, (total,))
             if item.staged:
-                with_loop.op.attributes[STAGED] = IntegerAttr(item.staged, i64)
+                kernel.set_loop(with_loop.op, kernel.Loop(staged=item.staged))
             here = context.extended(item.iterator, with_loop.variable)
             inside = self._reduce_loops(with_loop.inside, s, here, loops[1:], lane, axes, with_loop.carried[0], chunks)
             return with_loop.close((inside,))[0]

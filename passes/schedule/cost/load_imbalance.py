@@ -5,12 +5,9 @@ Nine tiles are partitioned into four and five: the first thread waits for a nint
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import StringAttr
-
 from mlc.dialects import kernel
 from mlc.dialects.poly import TiledLoop
 from mlc.dialects.semantics.dims import DimLike
-from mlc.passes.kernel.count_work import BYTES, FLOPS
 from mlc.target import CpuTarget
 
 PAIR = 2  # threads: a partition is priced for two, and used for any number
@@ -22,7 +19,7 @@ def tiles_of(item: TiledLoop, extent: DimLike) -> int:
 
 def seconds(fn: kernel.FuncOp, target: CpuTarget) -> float:
     """Estimated time of a kernel on two threads, from the work that ``count-work`` noted; 0 for symbolic work."""
-    return max(_number(fn, FLOPS) / target.flops, _number(fn, BYTES) / target.rates.l3_bytes) / PAIR
+    return max(_number(fn.work.flops) / target.flops, _number(fn.work.bytes) / target.rates.l3_bytes) / PAIR
 
 
 def load_imbalance(item: TiledLoop, extent: DimLike, blocks: int) -> float:
@@ -36,6 +33,5 @@ def load_imbalance(item: TiledLoop, extent: DimLike, blocks: int) -> float:
     return 2 * max(first, extent - first) / extent - 1
 
 
-def _number(fn: kernel.FuncOp, name: str) -> float:
-    text = fn.attributes.get(name)
-    return float(text.data) if isinstance(text, StringAttr) and text.data.isdigit() else 0.0
+def _number(work: DimLike | None) -> float:
+    return float(work) if isinstance(work, int) else 0.0

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from mlc.dialects import kernel
-from mlc.dialects.poly import SCHEDULE, LoopNest, Partition, ScheduleAttr, TiledLoop, schedule_of
+from mlc.dialects.poly import LoopNest, Partition, ScheduleAttr, TiledLoop, schedule_of
 from mlc.dialects.semantics.dims import Dim, DimLike, product
 from mlc.dialects.types import bytes_of
 from mlc.passes.schedule.cost.load_imbalance import load_imbalance, seconds, tiles_of
@@ -71,7 +71,7 @@ class PartitionedKernel:
             return
         wanted = self.periods(self.chosen)
         nests = [n if n.partitions else replace(n, partitions=self._splits(n, wanted)) for n in self.nests]
-        self.fn.attributes[SCHEDULE] = ScheduleAttr(nests)
+        self.fn.schedule = ScheduleAttr(nests)
 
     def _splits(self, nest: LoopNest, wanted: dict[int, Period]) -> tuple[Partition, ...]:
         """The split of one nest that partitions its result as the largest nest partitions the same array."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, FunctionType, MemRefType, StringAttr
-from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, MemRefType
+from xdsl.ir import Block, BlockArgument, Region, SSAValue
 
 from mlc.dialects import kernel, poly
 from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.types import bytes_of
-from mlc.passes.kernel.count_work import BYTES, FLOPS
 from mlc.passes.schedule.raise_to_poly import array_names
 
 Index = tuple[DimLike, ...]
@@ -47,7 +46,7 @@ class KernelCopy:
         self.indices[statement] = indices
         self.block.add_op(statement)
 
-    def function(self, name: str, flops: Attribute | None) -> kernel.FuncOp:
+    def function(self, name: str, flops: DimLike | None) -> kernel.FuncOp:
         """The kernel, with the arrays named in its accesses."""
         self.block.add_op(kernel.ReturnOp())
         for local in [o for o in self.block.ops if isinstance(o, kernel.LocalOp) and not o.result.uses]:
@@ -59,5 +58,5 @@ class KernelCopy:
             accesses = zip((names[v] for v in (*op.ins, op.out)), indices, strict=True)
             op.properties["accesses"] = ArrayAttr(poly.AccessAttr(a) for a in accesses)
         moved = sum((bytes_of(arg) for arg in self.block.args), 0)
-        made.attributes |= {BYTES: StringAttr(str(moved)), **({FLOPS: flops} if flops else {})}
+        made.work = kernel.Work(flops, moved)
         return made

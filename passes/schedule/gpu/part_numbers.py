@@ -12,8 +12,6 @@ from mlc.passes.schedule.polyhedral.statement_view import statements_of
 
 PART = "part"
 """The iterator of the parts."""
-PARTS = "parts"
-"""The attribute of a kernel with a given number of parts, from ``apply-parts`` to ``split-reductions``."""
 PARTS_SUFFIX = "_parts"
 """Of the name and the digest of the kernel that computes the parts."""
 

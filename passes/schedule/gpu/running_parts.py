@@ -20,13 +20,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, MemRefType, StringAttr
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, MemRefType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from mlc.dialects import kernel, poly
 from mlc.dialects.semantics.dims import Dim, DimLike, evaluate, floordiv, product
 from mlc.dialects.types import element_name, element_of, lowest, memref, shape_of
-from mlc.passes.kernel.count_work import FLOPS
 from mlc.passes.schedule.gpu.kernel_copy import Index, KernelCopy
 from mlc.passes.schedule.gpu.part_numbers import PART
 from mlc.passes.schedule.gpu.parts import open_size, open_terms, running_sum
@@ -74,7 +73,7 @@ class RunningParts:
             self._part(made, s)
         for s, type_ in zip(self.results, self.types, strict=True):
             self._copy(made, s, made.values[s.op.out], made.argument(type_))
-        return made.function(name, self.fn.attributes.get(FLOPS)), kept
+        return made.function(name, self.fn.work.flops), kept
 
     def _part(self, made: KernelCopy, s: StatementView) -> None:
         along = self.stream.along[s.name]
@@ -157,7 +156,7 @@ class RunningParts:
             ins, out = [made.values[v] for v in op.ins], made.values[op.out]
             made.statement(op, op.domain.data, ins, out, [a.data[1] for a in op.accesses], op.body.clone())
         points = sum((product([self.parts, *(s.bounds[i] for i in s.parallel)]) for s in self.results), 0)
-        return made.function(name, StringAttr(str(points))), kept
+        return made.function(name, points), kept
 
     def _load(self, made: KernelCopy, s: StatementView, parts: SSAValue) -> SSAValue:
         """``t[part, m] = parts[part, m]``: a local array, whose readers have the same axes."""

@@ -74,8 +74,7 @@ def _replace(local: kernel.LocalOp, at: int, count: int) -> None:
     shape = shape_of(local.result)
     extents = [n for n in shape[at : at + count] if isinstance(n, int)]
     type_: MemRefType = memref(element_of(local.result), (*shape[:at], prod(extents), *shape[at + count :]))
-    new = kernel.LocalOp(type_)
-    new.attributes |= local.attributes
+    new = kernel.LocalOp(type_, local.layout)
     assert local.parent is not None
     local.parent.insert_op_before(new, local)
     local.result.replace_all_uses_with(new.result)

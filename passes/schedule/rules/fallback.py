@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from xdsl.dialects.builtin import StringAttr
+from dataclasses import replace
 
 from mlc.dialects import kernel
-from mlc.dialects.poly import SCHEDULE, LoopNest, ScheduleAttr, ScheduleError, TiledLoop
-from mlc.passes.schedule.apply_schedules import LINE, TUNED
+from mlc.dialects.poly import LoopNest, ScheduleAttr, ScheduleError, TiledLoop
 from mlc.passes.schedule.polyhedral.dependences import one_point
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
-
-PLAIN = "schedule_plain"
-"""The attribute of a kernel whose schedule was replaced by the plain one, with the reason."""
 
 
 def fallback(statements: Sequence[StatementView]) -> LoopNest:
@@ -38,16 +33,16 @@ def plain(statements: Sequence[StatementView]) -> list[LoopNest]:
 
 def chosen_by_rule(fn: kernel.FuncOp) -> bool:
     """Whether a rule chose the kernel's schedule, not the user or the tuner."""
-    return SCHEDULE in fn.attributes and LINE not in fn.attributes and TUNED not in fn.attributes
+    return fn.schedule is not None and not fn.origin.given
 
 
 def give_up(fn: kernel.FuncOp, statements: Sequence[StatementView], reason: ScheduleError) -> None:
-    """``"rows: S0 S1 | i | j"`` → ``"serial: S0 | i | j; serial: S1 | i j |"``, with the reason as attribute.
+    """``"rows: S0 S1 | i | j"`` → ``"serial: S0 | i | j; serial: S1 | i j |"``, with the reason as the kernel's origin.
 
     Raises:
         ScheduleError: ``reason``, where the user or the tuner gave the schedule, or it is already the plain one.
     """
     attr = ScheduleAttr(plain(statements))
-    if LINE in fn.attributes or TUNED in fn.attributes or fn.attributes.get(SCHEDULE) == attr:
+    if fn.origin.given or fn.schedule == attr:
         raise reason
-    fn.attributes |= {SCHEDULE: attr, PLAIN: StringAttr(str(reason))}
+    fn.schedule, fn.origin = attr, replace(fn.origin, plain=str(reason))

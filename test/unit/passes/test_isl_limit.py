@@ -21,7 +21,6 @@ from mlc.options import Options
 from mlc.passes.loops.lower_tiles import LowerTiles
 from mlc.passes.schedule.choose_schedule import ChooseSchedule
 from mlc.passes.schedule.polyhedral import dependences
-from mlc.passes.schedule.rules.fallback import PLAIN
 from mlc.passes.tile import tile_kernels
 from mlc.passes.tile.tile_kernels import TileKernels
 from mlc.pipelines import cpu
@@ -47,8 +46,8 @@ def test_beyond_the_limit(limited: type, tmp_path: Path, monkeypatch: pytest.Mon
         expected = references(builder, given, [{}])
         again, other = module(seed)
         for fn in [o for o in lower(other, again.weights, Options(), "loops").module.ops if isinstance(o, FuncOp)]:
-            plain += PLAIN in fn.attributes
-            assert PLAIN not in fn.attributes or all(nest.serial for nest in schedule_of(fn))
+            plain += fn.origin.plain is not None
+            assert fn.origin.plain is None or all(nest.serial for nest in schedule_of(fn))
         (folder := tmp_path / str(seed)).mkdir()
         compare(build(builder, given, folder, tmp_path), expected, f"seed {seed}")
     assert plain

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import DenseArrayBase, StringAttr
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import IRDLOperation
 
@@ -22,9 +22,10 @@ from mlc.passes.codegen.cuda.thread.register_order import is_write
 from mlc.passes.codegen.cuda.thread.thread_part import Part
 from mlc.passes.device.distribute_values import DISTRIBUTION
 from mlc.passes.device.distribution.linear_layout import LinearLayout
-from mlc.passes.device.distribution.swizzle import LAYOUT
-from mlc.passes.device.loops.argument_alignment import ALIGNED
-from mlc.passes.device.set_launch_geometry import DYNAMIC, alignment_of, local_offsets
+from mlc.passes.shared_memory import alignment_of, local_offsets
+
+DYNAMIC = "dynamic"
+"""The name in CUDA of the shared memory for which the launch asks."""
 
 
 @dataclass
@@ -36,13 +37,13 @@ class KernelMemory(KernelValues, ABC):
     def local(self, op: kernel.LocalOp) -> None:
         name, size, type_ = self.name(), elements_in(op.result), pointer_type(element_of(op.result))
         assert isinstance(size, int)
-        if DYNAMIC in self.fn.attributes:
+        if self.fn.launch.dynamic:
             self.line(f"{type_} *const {name} = ({type_} *)({DYNAMIC} + {local_offsets(self.fn)[0][op]});")
         else:
             self.line(f"__shared__ __align__({alignment_of(op)}) {type_} {name}[{max(size, 1)}];")
         self.pointers[op.result] = name
-        if isinstance(layout := op.attributes.get(LAYOUT), StringAttr):
-            self.layouts[op.result] = LinearLayout.parse(layout.data)
+        if op.layout is not None:
+            self.layouts[op.result] = LinearLayout.parse(op.layout.data)
 
     def subview(self, op: kernel.SubviewOp) -> None:
         name, source, size = self.name(), self.pointers[op.source], elements_in(op.result)
@@ -87,9 +88,7 @@ class KernelMemory(KernelValues, ABC):
 
     def is_aligned(self, buffer: SSAValue) -> bool:
         """Whether an argument is aligned for copies of several elements in each launch."""
-        numbers = self.fn.attributes.get(ALIGNED)
-        found = numbers.get_values() if isinstance(numbers, DenseArrayBase) else ()
-        return any(buffer is self.fn.block.args[int(n)] for n in found)
+        return any(buffer is self.fn.block.args[n] for n in self.fn.launch.aligned)
 
     def accesses(self, op: kernel.ReadOp | kernel.WriteOp, part: Part) -> Accesses:
         factors = [str(s) if isinstance(s, int) else self.scalar(s) for s in op.mixed_strides]

@@ -1,7 +1,7 @@
 // RUN: mlc-opt %s | mlc-opt | filecheck %s
 // RUN: mlc-opt %s --print-op-generic | mlc-opt | filecheck %s
 
-kernel.func @generic(%a: memref<?x8xf32, #graph.dims<["batch", "8"]>>, %ids: memref<4xi64>, %o: memref<?xf32, #graph.dims<["batch"]>>) attributes {kernel.flops = "16*batch"} {
+kernel.func @generic(%a: memref<?x8xf32, #graph.dims<["batch", "8"]>>, %ids: memref<4xi64>, %o: memref<?xf32, #graph.dims<["batch"]>>) attributes {work = #kernel.work<flops = "16*batch">} {
   %t = kernel.local : memref<?x8xf32, #graph.dims<["batch", "8"]>>
   kernel.generic ["i", "j"] ins(%a : memref<?x8xf32, #graph.dims<["batch", "8"]>>) outs(%t : memref<?x8xf32, #graph.dims<["batch", "8"]>>) {bounds = ["batch", "8"], symbols = ["batch"], maps = [affine_map<(d0, d1)[s0] -> (d0 * -1 + s0 - 1, d1)>, affine_map<(d0, d1)[s0] -> (d0, d1)>]} do {
   ^bb0(%x: f32):
@@ -38,7 +38,7 @@ kernel.func @tiles(%a: memref<3x5xf32>, %n: index, %at: vector<1x5xi64>) {
   kernel.return
 }
 
-// CHECK:      kernel.func @generic(%a: memref<?x8xf32, #graph.dims<["batch", "8"]>>, %ids: memref<4xi64>, %o: memref<?xf32, #graph.dims<["batch"]>>) attributes {kernel.flops = "16*batch"} {
+// CHECK:      kernel.func @generic(%a: memref<?x8xf32, #graph.dims<["batch", "8"]>>, %ids: memref<4xi64>, %o: memref<?xf32, #graph.dims<["batch"]>>) attributes {work = #kernel.work<flops = "16*batch">} {
 // CHECK-NEXT: %t = kernel.local : memref<?x8xf32, #graph.dims<["batch", "8"]>>
 // CHECK-NEXT: kernel.generic ["i", "j"] ins(%a : memref<?x8xf32, #graph.dims<["batch", "8"]>>) outs(%t : memref<?x8xf32, #graph.dims<["batch", "8"]>>) {bounds = ["batch", "8"], symbols = ["batch"], maps = [affine_map<(d0, d1)[s0] -> ((((d0 * -1) + s0) + -1), d1)>, affine_map<(d0, d1)[s0] -> (d0, d1)>]} do {
 // CHECK:      %j = kernel.index "j"

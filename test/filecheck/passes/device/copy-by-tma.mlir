@@ -4,7 +4,7 @@
 // tensors. The ring has 3 buffers, as many as the sum has iterations; 4 warps say that they have read one,
 // after they have started the product of the next one.
 // CHECK-LABEL: kernel.func @product
-// CHECK-SAME: threads = 256 : i64, grid = "2"
+// CHECK-SAME: computing = 128, launched = 256, grid = 2,
 // CHECK:      %[[FULL:.*]] = kernel.local : memref<3xi64>
 // CHECK-NEXT: kernel.mbarrier_init %[[FULL]] {count = 1 : i64}
 // CHECK-NEXT: %[[EMPTY:.*]] = kernel.local : memref<3xi64>
@@ -69,7 +69,7 @@ kernel.func @product(%a: memref<100x160xf16>, %b: memref<160x120xf16>, %c: memre
 
 // Two blocks, of neighbouring rows, each copy 32 of 64 terms of B to both; 8 warps say that they have read a buffer.
 // CHECK-LABEL: kernel.func @cluster
-// CHECK-SAME: cluster = array<i64: 2, 1>, {{.*}}grid = "6"
+// CHECK-SAME: grid = 6, {{.*}}cluster = [2, 1]
 // CHECK:      %[[RANK:.*]] = kernel.cluster_rank
 // CHECK:      %[[ROW:.*]] = arith.shli
 // CHECK:      %[[COLUMN:.*]] = arith.shli
@@ -130,7 +130,7 @@ kernel.func @cluster(%a: memref<100x160xf16>, %b: memref<160x384xf16>, %c: memre
 // Four blocks: those of a row each copy 32 of 64 rows of A to both, those of a column 32 of 64 terms of B. The warps of
 // three blocks say that they have read a buffer: rank r has row r % 2 and column r / 2.
 // CHECK-LABEL: kernel.func @square
-// CHECK-SAME: cluster = array<i64: 2, 2>, {{.*}}grid = "8"
+// CHECK-SAME: grid = 8, {{.*}}cluster = [2, 2]
 // CHECK:      %[[RANK:.*]] = kernel.cluster_rank
 // CHECK:      %[[DOWN:.*]] = arith.remsi %[[RANK]], %{{.*}}
 // CHECK:      %[[ACROSS:.*]] = arith.floordivsi %[[RANK]], %{{.*}}
@@ -191,7 +191,7 @@ kernel.func @square(%a: memref<100x160xf16>, %b: memref<160x512xf16>, %c: memref
 // Two warpgroups alternate: one waits for its barrier before the sum, and lets the other begin when the products of the
 // last iteration have been started. Four warps say that they have read a buffer, those of the tile it is for.
 // CHECK-LABEL: kernel.func @pingpong
-// CHECK-SAME: threads = 384 : i64, {{.*}}grid = "6"
+// CHECK-SAME: launched = 384, grid = 6,
 // CHECK:      kernel.mbarrier_init %{{.*}} {count = 4 : i64}
 // CHECK:      %[[ORDER:.*]] = kernel.local : memref<2xi64>
 // CHECK-NEXT: kernel.mbarrier_init %[[ORDER]] {count = 4 : i64}

@@ -2,7 +2,7 @@
 
 // Lanes are neighbours in memory, a warp has rows of its own, and a thread several rows. What is constant along an axis
 // has the distribution of the tile.
-// CHECK: kernel.func @tile{{.*}}threads = 256
+// CHECK: kernel.func @tile{{.*}}computing = 256
 // CHECK: kernel.read %a[{{.*}}distribution = "register[0, 32][1, 0][2, 0] lane[0, 1][0, 2][0, 4][0, 8][0, 16] warp[4, 0][8, 0][16, 0] of 32x64"
 // CHECK: vector.broadcast {{.*}}distribution = "register[0, 32]
 kernel.func @tile(%a: memref<32x64xf32>, %b: memref<64xf32>, %c: memref<32x64xf32>) {
@@ -18,7 +18,7 @@ kernel.func @tile(%a: memref<32x64xf32>, %b: memref<64xf32>, %c: memref<32x64xf3
 // -----
 
 // The fast axis is that of contiguous accesses; 12 rows are padded to 16.
-// CHECK: kernel.func @columns{{.*}}threads = 64
+// CHECK: kernel.func @columns{{.*}}computing = 64
 // CHECK: kernel.read %a[{{.*}}distribution = "register lane[1, 0][2, 0][4, 0][8, 0][0, 1] warp[0, 2] of 16x4"
 kernel.func @columns(%a: memref<4x12xf32>, %c: memref<4x12xf32>) {
   %0 = arith.constant 0 : index

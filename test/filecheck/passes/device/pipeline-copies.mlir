@@ -23,7 +23,7 @@
 // CHECK-NOT:  kernel.barrier
 // CHECK:      kernel.read %[[A]]
 // CHECK:      kernel.read %[[B]]
-// CHECK:      unroll
+// CHECK:      kernel.loop<unroll>
 // CHECK:      scf.yield %{{.*}}, %{{.*}} : vector<32x64xf32>, i32
 // CHECK:      kernel.async_wait {groups = 0 : i64}
 // CHECK-NEXT: kernel.write

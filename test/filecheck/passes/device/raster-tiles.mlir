@@ -2,7 +2,7 @@
 
 // Groups of 2 of 5 rows of tiles, the last of one row; a block takes the next tile of its own.
 // CHECK-LABEL: kernel.func @tiles
-// CHECK-SAME: grid = "35"
+// CHECK-SAME: grid = 35
 // CHECK:      %[[ROWS:.*]] = arith.constant 5 : index
 // CHECK-NEXT: %[[COLUMNS:.*]] = arith.constant 7 : index
 // CHECK:      %[[COUNT:.*]] = arith.muli %[[ROWS]], %[[COLUMNS]] : index
@@ -18,7 +18,7 @@
 // CHECK-NEXT: %[[ROW:.*]] = arith.remsi %[[INSIDE]], %[[SIZE]] : index
 // CHECK-NEXT: %{{.*}} = arith.addi %[[FIRST]], %[[ROW]] : index
 // CHECK-NEXT: %{{.*}} = arith.floordivsi %[[INSIDE]], %[[SIZE]] : index
-kernel.func @tiles(%c: memref<5x7xf32>) attributes {threads = 256 : i64, schedule = #poly.schedule<"contraction: S0 | b m n | k | raster=2">} {
+kernel.func @tiles(%c: memref<5x7xf32>) attributes {schedule = #poly.schedule<"contraction: S0 | b m n | k | raster=2">, launch = #kernel.launch<computing = 256>} {
   %0 = arith.constant 0 : index
   %1 = arith.constant 1 : index
   %3 = arith.constant 1 : index
@@ -38,8 +38,8 @@ kernel.func @tiles(%c: memref<5x7xf32>) attributes {threads = 256 : i64, schedul
 // -----
 
 // CHECK-LABEL: kernel.func @persistent
-// CHECK-SAME: grid = "264"
-kernel.func @persistent(%c: memref<4096xf32>) attributes {threads = 256 : i64, schedule = #poly.schedule<"contraction: S0 | m | k | persist">} {
+// CHECK-SAME: grid = 264
+kernel.func @persistent(%c: memref<4096xf32>) attributes {schedule = #poly.schedule<"contraction: S0 | m | k | persist">, launch = #kernel.launch<computing = 256>} {
   %0 = arith.constant 0 : index
   %1 = arith.constant 1 : index
   %n = arith.constant 4096 : index
@@ -67,7 +67,7 @@ kernel.func @persistent(%c: memref<4096xf32>) attributes {threads = 256 : i64, s
 // CHECK:      %[[ACROSS:.*]] = arith.floordivsi %[[RANK]], %{{.*}} : index
 // CHECK:      arith.addi %{{.*}}, %[[DOWN]] : index
 // CHECK-NEXT: arith.addi %{{.*}}, %[[ACROSS]] : index
-kernel.func @clusters(%c: memref<8x6xf32>) attributes {threads = 256 : i64, cluster = array<i64: 2, 2>, schedule = #poly.schedule<"contraction: S0 | m n | k | raster=4">} {
+kernel.func @clusters(%c: memref<8x6xf32>) attributes {schedule = #poly.schedule<"contraction: S0 | m n | k | raster=4">, launch = #kernel.launch<computing = 256, cluster = [2, 2]>} {
   %0 = arith.constant 0 : index
   %1 = arith.constant 1 : index
   %6 = arith.constant 6 : index

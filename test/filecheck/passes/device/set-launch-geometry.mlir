@@ -1,6 +1,6 @@
 // RUN: mlc-opt %s --for-target cuda -p distribute-values,set-launch-geometry --split-input-file | filecheck %s
 
-// CHECK: kernel.func @rows{{.*}}threads = 64 : i64, grid = "max(3*n, 1)", resident = 8 : i64, shared = 512 : i64
+// CHECK: kernel.func @rows{{.*}}computing = 64, launched = 64, grid = "max(3*n, 1)", resident = 8, shared = 512
 kernel.func @rows(%a: memref<?x64xf32, #graph.dims<["n", "64"]>>, %c: memref<?x64xf32, #graph.dims<["n", "64"]>>) {
   %0 = arith.constant 0 : index
   %1 = arith.constant 1 : index
@@ -18,7 +18,7 @@ kernel.func @rows(%a: memref<?x64xf32, #graph.dims<["n", "64"]>>, %c: memref<?x6
 
 // -----
 
-// CHECK: kernel.func @serial{{.*}}grid = "1"
+// CHECK: kernel.func @serial{{.*}}grid = 1,
 kernel.func @serial(%c: memref<64xf32>) attributes {serial = "nests depend on each other"} {
   kernel.return
 }
@@ -26,7 +26,7 @@ kernel.func @serial(%c: memref<64xf32>) attributes {serial = "nests depend on ea
 // -----
 
 // Sums and what a copy holds take more registers than a thread of four blocks has: three blocks.
-// CHECK: kernel.func @tight{{.*}}resident = 3 : i64
+// CHECK: kernel.func @tight{{.*}}resident = 3
 kernel.func @tight(%a: memref<64x128xf32>, %c: memref<64x128xf32>) attributes {schedule = #poly.schedule<"contraction: S0 | m/64p n/128vp | k | warps=2x2">} {
   %0 = arith.constant 0 : index
   %1 = arith.constant 1 : index

@@ -12,7 +12,7 @@
 // CHECK:      scf.for
 // CHECK:      kernel.read %[[A]]{{.*}}strides = array<i64: 1, 0>} : memref<16x68xf32> -> vector<64x1xf32>
 // CHECK:      kernel.read %[[B]]{{.*}}strides = array<i64: 0, 1>} : memref<16x72xf32> -> vector<1x64xf32>
-// CHECK:      unroll
+// CHECK:      kernel.loop<unroll>
 // CHECK:      scf.for
 // CHECK:      kernel.read %a[{{.*}}vector<64x1xf32>
 kernel.func @product(%a: memref<64x70xf32>, %b: memref<70x64xf32>, %c: memref<64x64xf32>) {
@@ -66,7 +66,7 @@ kernel.func @window(%a: memref<64x70xf32>, %c: memref<64xf32>) {
 // CHECK:      %[[HAS:.*]] = arith.subi %[[END]], %{{.*}} : index
 // CHECK:      kernel.read %a[{{.*}}] valid(%[[HAS]]) {{{.*}}valid_axes = array<i64: 0>} : {{.*}} -> vector<16x64x1xf32>
 // CHECK:      kernel.read %b[{{.*}}] valid(%[[HAS]]) {{{.*}}valid_axes = array<i64: 0>} : {{.*}} -> vector<16x1x64xf32>
-// CHECK:      unroll
+// CHECK:      kernel.loop<unroll>
 // CHECK-NOT:  scf.for
 kernel.func @padded(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) attributes {schedule = #poly.schedule<"contraction: S0 | m@1t k@64ps m/64 n/64v | k">} {
   %0 = arith.constant 0 : index

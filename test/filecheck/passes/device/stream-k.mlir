@@ -3,7 +3,7 @@
 // 5 shares of 15 tiles of 8 steps: 10 whole tiles, and 5 shares of the others.
 // CHECK-LABEL: kernel.func @tiles
 // CHECK-SAME: (%[[A:.*]]: memref<240x64xf32>, %[[C:.*]]: memref<240xf32>, %[[PARTS:.*]]: memref<10x16xf32>, %[[SEMAPHORES:.*]]: memref<10xi32>)
-// CHECK-SAME: semaphores = 1 : i64, grid = "15"
+// CHECK-SAME: semaphores = 1>, launch = {{.*}}grid = 15
 // CHECK:      "scf.parallel"
 // CHECK:      scf.for
 // CHECK:      %row = arith.muli
@@ -27,7 +27,7 @@
 // CHECK-NEXT:     %[[NEXT:.*]] = arith.addf %[[START]], %[[PART]]
 // CHECK-NEXT:     scf.yield %[[NEXT]]
 // CHECK:        kernel.write %[[TOTAL]], %[[C]]
-kernel.func @tiles(%a: memref<240x64xf32>, %c: memref<240xf32>) attributes {threads = 128 : i64, schedule = #poly.schedule<"contraction: S0 | m/16 | k/8 | streamk=5">} {
+kernel.func @tiles(%a: memref<240x64xf32>, %c: memref<240xf32>) attributes {schedule = #poly.schedule<"contraction: S0 | m/16 | k/8 | streamk=5">, launch = #kernel.launch<computing = 128>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
@@ -57,7 +57,7 @@ kernel.func @tiles(%a: memref<240x64xf32>, %c: memref<240xf32>) attributes {thre
 // The sum begins with the elements of %c: it has no shares.
 // CHECK-LABEL: kernel.func @begins
 // CHECK-NOT:  kernel.arrive
-kernel.func @begins(%a: memref<240x64xf32>, %c: memref<240xf32>) attributes {threads = 128 : i64, schedule = #poly.schedule<"contraction: S0 | m/16 | k/8 | streamk=5">} {
+kernel.func @begins(%a: memref<240x64xf32>, %c: memref<240xf32>) attributes {schedule = #poly.schedule<"contraction: S0 | m/16 | k/8 | streamk=5">, launch = #kernel.launch<computing = 128>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index

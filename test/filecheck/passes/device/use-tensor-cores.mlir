@@ -59,7 +59,7 @@ kernel.func @halves(%a: memref<64x96xf16>, %b: memref<96x64xf16>, %c: memref<64x
     %p = arith.mulf %xs, %ys : vector<64x64xf32>
     %v = arith.addf %u, %p : vector<64x64xf32>
     scf.yield %v : vector<64x64xf32>
-  } {staged = 32 : i64}
+  } {kernel.loop = #kernel.loop<staged = 32>}
   kernel.write %t, %c[%0] {strides = array<i64: 64, 1>} : vector<64x64xf32>, memref<64x64xf32>
   kernel.return
 }

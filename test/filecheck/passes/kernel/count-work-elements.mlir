@@ -8,7 +8,7 @@ kernel.func @reads_and_locals(%x: tensor<3x5xf64>, %n: tensor<3xi8>) -> (tensor<
   kernel.return %0, %1 : tensor<3x1xf64>, tensor<3xi1>
 }
 
-// CHECK:      kernel.func @reads_and_locals({{.*}}) attributes {kernel.flops = "18", kernel.bytes = "150"} {
+// CHECK:      kernel.func @reads_and_locals({{.*}}) attributes {work = #kernel.work<flops = 18, bytes = 150>} {
 
 // -----
 
@@ -17,4 +17,4 @@ kernel.func @gather(%t: tensor<9x4xf32>, %ids: tensor<?xi64, #graph.dims<["n"]>>
   kernel.return %0 : tensor<?x4xf32, #graph.dims<["n", "4"]>>
 }
 
-// CHECK:      kernel.func @gather({{.*}}kernel.bytes = "24*n+144"} {
+// CHECK:      kernel.func @gather({{.*}}bytes = "24*n+144">} {

@@ -11,5 +11,5 @@ kernel.func @index(%x: tensor<3x5xf32>) -> tensor<3x5xf32> {
   kernel.return %0 : tensor<3x5xf32>
 }
 
-// CHECK:      kernel.func @multiply_add_add_max(%0: memref<?x5xf32, #graph.dims<["batch", "5"]>>, %1: memref<5x7xf32>, %2: memref<7xf32>, %3: memref<?x7xf32, #graph.dims<["batch", "7"]>>) attributes {kernel.flops = "84*batch", kernel.bytes = "48*batch+168"} {
-// CHECK:      kernel.func @index(%0: memref<3x5xf32>, %1: memref<3x5xf32>) attributes {kernel.flops = "30", kernel.bytes = "120"} {
+// CHECK:      kernel.func @multiply_add_add_max(%0: memref<?x5xf32, #graph.dims<["batch", "5"]>>, %1: memref<5x7xf32>, %2: memref<7xf32>, %3: memref<?x7xf32, #graph.dims<["batch", "7"]>>) attributes {work = #kernel.work<flops = "84*batch", bytes = "48*batch+168">} {
+// CHECK:      kernel.func @index(%0: memref<3x5xf32>, %1: memref<3x5xf32>) attributes {work = #kernel.work<flops = 30, bytes = 120>} {

@@ -75,7 +75,7 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
 
 // Where isl makes no loop over blocks, or one for each, threads would divide each nest alone.
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i@1 i j | & x: S1 | i@1 i j | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"x: S0 | i@1 i j | & x: S1 | i@1 i j | ">} {
   %t = kernel.local : memref<8x5xf32>
   poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%t : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"t0[i, j]">]} do {
   ^bb0(%x: f32):
@@ -92,7 +92,7 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i@4 i/6+2 j | & x: S1 | i@4 i/6+2 j | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"x: S0 | i@4 i/6+2 j | & x: S1 | i@4 i/6+2 j | ">} {
   %t = kernel.local : memref<8x5xf32>
   poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%t : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"t0[i, j]">]} do {
   ^bb0(%x: f32):

@@ -22,7 +22,7 @@ kernel.func @symbolic(%0: memref<?x5xf32, #graph.dims<["n", "5"]>>, %1: memref<?
 }
 
 // CHECK:      kernel.call @symbolic({{.*}} -> (tensor<?x3xf32, #graph.dims<["n", "3"]>>, tensor<1x?xf32, #graph.dims<["1", "n"]>>)
-// CHECK:      kernel.func @symbolic({{.*}}, %{{[0-9]+}}: memref<1x?xf32, #graph.dims<["1", "n"]>>) attributes {{.*}}serial: S0 | i0 | i1; serial: S1 | i0 i1 | {{.*}}schedule_plain = "a tile needs a symbolic extent of local array t0: (n,)", serial = {{.*}}scratch = 1 : i64
+// CHECK:      kernel.func @symbolic({{.*}}, %{{[0-9]+}}: memref<1x?xf32, #graph.dims<["1", "n"]>>) attributes {{.*}}plain = "a tile needs a symbolic extent of local array t0: (n,)"{{.*}}serial: S0 | i0 | i1; serial: S1 | i0 i1 | {{.*}}serial = {{.*}}scratch = #kernel.scratch<arrays = 1, rows = 1>
 // CHECK-NOT:  kernel.local
 // CHECK:      kernel.return
 
@@ -47,7 +47,7 @@ kernel.func @large(%0: memref<200000x5xf32>, %1: memref<200000x3xf32>) attribute
 }
 
 // CHECK:      kernel.call @large({{.*}} -> (tensor<200000x3xf32>, tensor<1x200000xf32>)
-// CHECK:      kernel.func @large({{.*}}, %{{[0-9]+}}: memref<1x200000xf32>) attributes {{.*}}schedule_plain = "local arrays of 800000 bytes do not fit on the stack, of 524288", serial = {{.*}}scratch = 1 : i64
+// CHECK:      kernel.func @large({{.*}}, %{{[0-9]+}}: memref<1x200000xf32>) attributes {{.*}}plain = "local arrays of 800000 bytes do not fit on the stack, of 524288"{{.*}}serial = {{.*}}scratch = #kernel.scratch<arrays = 1, rows = 1>
 // CHECK-NOT:  kernel.local
 // CHECK:      kernel.return
 

@@ -7,7 +7,7 @@ func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
   %y = kernel.call @k(%x) : (tensor<8xf32>) -> tensor<8xf32>
   func.return %y : tensor<8xf32>
 }
-// CHECK: kernel.func @k(%x: memref<8xf32>, %y: memref<8xf32>, %t: memref<864x16384xf32>) attributes {scratch = 1 : i64, most_blocks = 864 : i64}
+// CHECK: kernel.func @k(%x: memref<8xf32>, %y: memref<8xf32>, %t: memref<864x16384xf32>) attributes {scratch = #kernel.scratch<arrays = 1, rows = 864>}
 // CHECK-NEXT: %s = kernel.local : memref<64xf32>
 // CHECK-NEXT: %0 = arith.constant
 // CHECK-NEXT: %1 = kernel.read %t[

@@ -35,3 +35,13 @@ kernel.func @k(%a: memref<4xf32>) {
 }
 
 // CHECK:      Illegal at the loops level: it is not allowed in scf.for (operator 'memref.load'
+
+// -----
+
+kernel.func @k(%n: index) {
+  scf.for %i = %n to %n step %n {
+  } {unroll}
+  kernel.return
+}
+
+// CHECK:      Illegal at the loops level: it has an attribute 'unroll', which nobody declares (operator 'scf.for'

@@ -12,15 +12,15 @@
 // of the kernel that adds parts says neither, so that the number is an estimate.
 
 // CHECK:      kernel.func @k_parts(%{{.*}}: memref<32x4096xf32>, %{{.*}}: memref<4096x32xf32>, %{{.*}}: memref<4x32x32xf32>)
-// CHECK-SAME: schedule_line = 2 : i64, schedule = #poly.schedule<"x: S0 | part@4 part m n/32vp | k">
+// CHECK-SAME: origin = #kernel.origin<line = 2>{{.*}}schedule = #poly.schedule<"x: S0 | part@4 part m n/32vp | k">
 // CHECK:      kernel.func @k(%{{.*}}: memref<4x32x32xf32>, %{{.*}}: memref<32x32xf32>)
 // CHECK-NOT:  parts =
 // CHECK:      kernel.func @copy
-// ONE:        kernel.func @k({{.*}}) attributes {parts = 1 : i64, schedule_line = 1 : i64}
+// ONE:        kernel.func @k({{.*}}) attributes {origin = #kernel.origin<line = 1>, parts = 1 : i64}
 // ONE:        kernel.func @copy
 // ONE-NOT:    parts
 // WHOLE-NOT:  _parts
-// WHOLE:      kernel.func @k({{.*}}) attributes {schedule_line = 1 : i64, schedule = #poly.schedule<"x: S0 | m/8p n/32vp | k">}
+// WHOLE:      kernel.func @k({{.*}}) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"x: S0 | m/8p n/32vp | k">}
 // WHOLE-NOT:  _parts
 // ESTIMATED:  kernel.func @k_parts
 // ESTIMATED-SAME: schedule = #poly.schedule<"contraction: S0 | part@64 part m/32p n/32vp | k">

@@ -7,4 +7,4 @@ kernel.func @a(%x: memref<8xf32>, %y: memref<8xf32>) {
   }
   kernel.return
 }
-// CHECK: kernel.func @a({{.*}}) attributes {schedule_line = 2 : i64, schedule = #poly.schedule<"x: S0 | i/4 | ">}
+// CHECK: kernel.func @a({{.*}}) attributes {origin = #kernel.origin<line = 2>, schedule = #poly.schedule<"x: S0 | i/4 | ">}

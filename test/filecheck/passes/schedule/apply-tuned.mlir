@@ -19,9 +19,9 @@ kernel.func @other(%x: tensor<4x6xf32>, %w: tensor<6x16xf32>) -> tensor<4x16xf32
   kernel.return %0 : tensor<4x16xf32>
 }
 
-// CHECK:      kernel.func @k({{.*}}) attributes {{{.*}}schedule_tuned, schedule = #poly.schedule<"contraction: S0 | m/3+1 n/16v | k">
-// CHECK:      kernel.func @own({{.*}}) attributes {{{.*}}schedule = #poly.schedule<"mine: S0 | m n | k">, schedule_line = 1 : i64
+// CHECK:      kernel.func @k({{.*}}) attributes {origin = #kernel.origin<tuned, digest = {{.*}}schedule = #poly.schedule<"contraction: S0 | m/3+1 n/16v | k">
+// CHECK:      kernel.func @own({{.*}}) attributes {origin = #kernel.origin<line = 1{{.*}}schedule = #poly.schedule<"mine: S0 | m n | k">
 // CHECK:      kernel.func @other(
-// CHECK-NOT:  schedule_tuned
+// CHECK-NOT:  tuned
 
 // STALE:      A tuned schedule: schedule item m/3 does not cover an extent of 4 (stage 'schedule'). Delete the tuned schedules ('mlc cache clear --tuned'), or ignore them (--no-tuned).

@@ -2,7 +2,7 @@
 
 // Blocks that a band cannot have, and nests that cannot run block by block.
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | j@2 i | j/4v">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"x: S0 | j@2 i | j/4v">} {
   poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
@@ -14,7 +14,7 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | k@2 i j | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"x: S0 | k@2 i j | ">} {
   poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
@@ -26,7 +26,7 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
 
 // -----
 
-kernel.func @k(%a: memref<?x5xf32, #graph.dims<["n", "5"]>>, %o: memref<?x5xf32, #graph.dims<["n", "5"]>>) attributes {schedule = #poly.schedule<"x: S0 | i@2 i j | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<?x5xf32, #graph.dims<["n", "5"]>>, %o: memref<?x5xf32, #graph.dims<["n", "5"]>>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"x: S0 | i@2 i j | ">} {
   poly.statement "S0" ins(%a : memref<?x5xf32, #graph.dims<["n", "5"]>>) outs(%o : memref<?x5xf32, #graph.dims<["n", "5"]>>) {domain = #poly.domain<"0 <= i < n and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
@@ -38,7 +38,7 @@ kernel.func @k(%a: memref<?x5xf32, #graph.dims<["n", "5"]>>, %o: memref<?x5xf32,
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i@0 i j | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"x: S0 | i@0 i j | ">} {
   poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
@@ -50,7 +50,7 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i i@2 j | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"x: S0 | i i@2 j | ">} {
   poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
@@ -62,7 +62,7 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i | j@2">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"x: S0 | i | j@2">} {
   poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
@@ -74,7 +74,7 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"& x: S0 | i | j">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"& x: S0 | i | j">} {
   poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
@@ -86,7 +86,7 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i@4 | j">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"x: S0 | i@4 | j">} {
   poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
@@ -98,7 +98,7 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i@4 i j | & x: S1 | i@2 i j | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"x: S0 | i@4 i j | & x: S1 | i@2 i j | ">} {
   %t = kernel.local : memref<8x5xf32>
   poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%t : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"t0[i, j]">]} do {
   ^bb0(%x: f32):
@@ -115,7 +115,7 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i@4 i j | & x: S1 | i j | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"x: S0 | i@4 i j | & x: S1 | i j | ">} {
   %t = kernel.local : memref<8x5xf32>
   poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%t : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"t0[i, j]">]} do {
   ^bb0(%x: f32):
@@ -132,7 +132,7 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i j | & x: S1 | i j | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"x: S0 | i j | & x: S1 | i j | ">} {
   %t = kernel.local : memref<8x5xf32>
   poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%t : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"t0[i, j]">]} do {
   ^bb0(%x: f32):
@@ -149,7 +149,7 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i@4 i j | & x: S1 | i@4 i j | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"x: S0 | i@4 i j | & x: S1 | i@4 i j | ">} {
   %t = kernel.local : memref<8x5xf32>
   poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%t : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"t0[i, j]">]} do {
   ^bb0(%x: f32):
@@ -166,7 +166,7 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"serial: S0 | i@4 i j | & serial: S1 | i@4 i j | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"serial: S0 | i@4 i j | & serial: S1 | i@4 i j | ">} {
   %t = kernel.local : memref<8x5xf32>
   poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%t : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"t0[i, j]">]} do {
   ^bb0(%x: f32):
@@ -183,7 +183,7 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i@8 i j | & x: S1 | j@8 i j | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"x: S0 | i@8 i j | & x: S1 | j@8 i j | ">} {
   %t = kernel.local : memref<8x5xf32>
   poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%t : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"t0[i, j]">]} do {
   ^bb0(%x: f32):
@@ -200,7 +200,7 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S1 | i@8 i j | & x: S0 | i@8 i j | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"x: S1 | i@8 i j | & x: S0 | i@8 i j | ">} {
   %t = kernel.local : memref<8x5xf32>
   poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%t : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"t0[i, j]">]} do {
   ^bb0(%x: f32):
@@ -217,7 +217,7 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i@8 i j | ; x: S1 | i@8 i j | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"x: S0 | i@8 i j | ; x: S1 | i@8 i j | ">} {
   %t = kernel.local : memref<8x5xf32>
   poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%t : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"t0[i, j]">]} do {
   ^bb0(%x: f32):
@@ -234,7 +234,7 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i@5t i j | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"x: S0 | i@5t i j | ">} {
   poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
@@ -248,7 +248,7 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
 
 // The tiles cover more than a block.
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i@2t i/3*2+1*2 j | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"x: S0 | i@2t i/3*2+1*2 j | ">} {
   poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32

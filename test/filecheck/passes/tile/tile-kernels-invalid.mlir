@@ -1,6 +1,6 @@
 // RUN: mlc-opt %s -p tile-kernels --verify-diagnostics --parsing-diagnostics --split-input-file | filecheck %s
 
-kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {schedule = #poly.schedule<"elementwise: S0 S1 | i/4 j/16v | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"elementwise: S0 S1 | i/4 j/16v | ">} {
   poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
@@ -16,7 +16,7 @@ kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?x
 
 // -----
 
-kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {schedule = #poly.schedule<"elementwise: S0 S1 | i j/4 | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"elementwise: S0 S1 | i j/4 | ">} {
   poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
@@ -32,7 +32,7 @@ kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?x
 
 // -----
 
-kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {schedule = #poly.schedule<"elementwise: S0 S1 | i/4*2 j/16v | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"elementwise: S0 S1 | i/4*2 j/16v | ">} {
   poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
@@ -48,7 +48,7 @@ kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?x
 
 // -----
 
-kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {schedule = #poly.schedule<"elementwise: S0 S1 | i j/16v | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"elementwise: S0 S1 | i j/16v | ">} {
   poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
@@ -64,7 +64,7 @@ kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?x
 
 // -----
 
-kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {schedule = #poly.schedule<"rows: S0 | i | j; rows: S1 | i | j">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"rows: S0 | i | j; rows: S1 | i | j">} {
   poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
@@ -80,7 +80,7 @@ kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?x
 
 // -----
 
-kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {schedule = #poly.schedule<"serial: S1 | i j | ; serial: S0 | i j | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"serial: S1 | i j | ; serial: S0 | i j | ">} {
   poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
@@ -96,7 +96,7 @@ kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?x
 
 // -----
 
-kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {schedule = #poly.schedule<"elementwise: S0 | i j/16v | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"elementwise: S0 | i j/16v | ">} {
   poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
@@ -112,7 +112,7 @@ kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?x
 
 // -----
 
-kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {schedule = #poly.schedule<"elementwise: S0 S2 | i j/16v | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"elementwise: S0 S2 | i j/16v | ">} {
   poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
@@ -128,7 +128,7 @@ kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?x
 
 // -----
 
-kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {schedule = #poly.schedule<"elementwise: S0 S1 | i k/16v | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"elementwise: S0 S1 | i k/16v | ">} {
   poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
@@ -144,7 +144,7 @@ kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?x
 
 // -----
 
-kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {schedule = #poly.schedule<"elementwise: S0 S1 | i i j | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"elementwise: S0 S1 | i i j | ">} {
   poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
@@ -160,7 +160,7 @@ kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?x
 
 // -----
 
-kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {schedule = #poly.schedule<"elementwise: S0 S1 | i j/sixteen | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"elementwise: S0 S1 | i j/sixteen | ">} {
   poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
@@ -176,7 +176,7 @@ kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?x
 
 // -----
 
-kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {schedule = #poly.schedule<"elementwise: S0 S1 | i j/0v | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"elementwise: S0 S1 | i j/0v | ">} {
   poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
@@ -192,7 +192,7 @@ kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?x
 
 // -----
 
-kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {schedule = #poly.schedule<"elementwise S0 S1 | i j | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"elementwise S0 S1 | i j | ">} {
   poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
@@ -208,7 +208,7 @@ kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?x
 
 // -----
 
-kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {schedule = #poly.schedule<"elementwise: S0 S1 | i j">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"elementwise: S0 S1 | i j">} {
   poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
@@ -224,7 +224,7 @@ kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?x
 
 // -----
 
-kernel.func @k(%a: memref<6x5xf32>, %o: memref<6xf32>) attributes {schedule = #poly.schedule<"rows: S0 | i/2 | j/4v">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<6x5xf32>, %o: memref<6xf32>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"rows: S0 | i/2 | j/4v">} {
   poly.statement "S0" ins(%a : memref<6x5xf32>) outs(%o : memref<6xf32>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i]">], monoid = "add", init = 0.0 : f32} do {
   ^bb0(%x: f32):
     poly.yield %x : f32

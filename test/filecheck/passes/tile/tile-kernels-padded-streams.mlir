@@ -4,7 +4,7 @@
 // Any number of rows in blocks of 16, and any number of keys in blocks of 32, of which the last ones are partly beyond.
 // Tiles of 8 rows (S3) that begin beyond the extent are not executed.
 
-kernel.func @k(%q: memref<4x?x8xf32, #graph.dims<["4", "rows", "8"]>>, %k: memref<4x8x?xf32, #graph.dims<["4", "8", "keys"]>>, %v: memref<4x?x6xf32, #graph.dims<["4", "keys", "6"]>>, %o: memref<4x?x6xf32, #graph.dims<["4", "rows", "6"]>>) attributes {schedule = #poly.schedule<"contraction: S0 | b@4 m@16pt n@32ps b m/16 n/32v | k & rows: S1 | b@4 m@16pt n@32ps b m/16v | n/32v & elementwise: S2 | b@4 m@16pt n@32ps b m/16 n/32v | & contraction: S3 | b@4 m@16pt k@32ps b m/8 n/6v | k">, schedule_line = 1 : i64} {
+kernel.func @k(%q: memref<4x?x8xf32, #graph.dims<["4", "rows", "8"]>>, %k: memref<4x8x?xf32, #graph.dims<["4", "8", "keys"]>>, %v: memref<4x?x6xf32, #graph.dims<["4", "keys", "6"]>>, %o: memref<4x?x6xf32, #graph.dims<["4", "rows", "6"]>>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"contraction: S0 | b@4 m@16pt n@32ps b m/16 n/32v | k & rows: S1 | b@4 m@16pt n@32ps b m/16v | n/32v & elementwise: S2 | b@4 m@16pt n@32ps b m/16 n/32v | & contraction: S3 | b@4 m@16pt k@32ps b m/8 n/6v | k">} {
   %s = kernel.local : memref<4x?x?xf32, #graph.dims<["4", "rows", "keys"]>>
   poly.statement "S0" ins(%q, %k : memref<4x?x8xf32, #graph.dims<["4", "rows", "8"]>>, memref<4x8x?xf32, #graph.dims<["4", "8", "keys"]>>) outs(%s : memref<4x?x?xf32, #graph.dims<["4", "rows", "keys"]>>) {domain = #poly.domain<"0 <= b < 4 and 0 <= m < rows and 0 <= n < keys and 0 <= k < 8">, accesses = [#poly.access<"b0[b, m, k]">, #poly.access<"b1[b, k, n]">, #poly.access<"t0[b, m, n]">], monoid = "add", init = 0.0 : f32} do {
   ^bb0(%0: f32, %1: f32):

@@ -15,7 +15,8 @@ kernel.func @k(%a: memref<8x8xf32>, %s: memref<8xf32>, %o: memref<8x8xf32>) attr
   kernel.return
 }
 
-// CHECK: schedule = #poly.schedule<"serial: S0 | i | j; serial: S1 | i j | ">
-// CHECK-SAME: schedule_plain = "schedule of kernel @k: 'rows: S0 S1 | i | j' splits a dependence over two tiles
+// CHECK: origin = #kernel.origin<plain = "schedule of kernel @k: 'rows: S0 S1 | i | j' splits a dependence over two tiles
+// CHECK-SAME: schedule = #poly.schedule<"serial: S0 | i | j; serial: S1 | i j | ">
 // CHECK-SAME: serial = "nests depend on each other"
-// LIMIT: schedule = #poly.schedule<"serial: S0 | i | j; serial: S1 | i j | ">, schedule_plain = "kernel @k: tile-kernels needs more than 4000 isl operations"
+// LIMIT: origin = #kernel.origin<plain = "kernel @k: tile-kernels needs more than 4000 isl operations">
+// LIMIT-SAME: schedule = #poly.schedule<"serial: S0 | i | j; serial: S1 | i j | ">

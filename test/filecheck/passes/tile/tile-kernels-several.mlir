@@ -2,7 +2,7 @@
 
 // Schedules that do not fit statements of different spaces, reductions, or the lanes.
 
-kernel.func @k(%a: memref<6x5xf32>, %t: memref<6x7xf32>, %o: memref<6x5xf32>) attributes {schedule = #poly.schedule<"x: S0 S1 | i j | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<6x5xf32>, %t: memref<6x7xf32>, %o: memref<6x5xf32>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"x: S0 S1 | i j | ">} {
   poly.statement "S0" ins(%a : memref<6x5xf32>) outs(%o : memref<6x5xf32>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b2[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
@@ -18,7 +18,7 @@ kernel.func @k(%a: memref<6x5xf32>, %t: memref<6x7xf32>, %o: memref<6x5xf32>) at
 
 // -----
 
-kernel.func @k(%a: memref<6x5xf32>, %o: memref<6x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i/2v j/5v | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<6x5xf32>, %o: memref<6x5xf32>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"x: S0 | i/2v j/5v | ">} {
   poly.statement "S0" ins(%a : memref<6x5xf32>) outs(%o : memref<6x5xf32>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
@@ -30,7 +30,7 @@ kernel.func @k(%a: memref<6x5xf32>, %o: memref<6x5xf32>) attributes {schedule = 
 
 // -----
 
-kernel.func @k(%a: memref<6x5xf32>, %o: memref<6x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i j/3*2v | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<6x5xf32>, %o: memref<6x5xf32>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"x: S0 | i j/3*2v | ">} {
   poly.statement "S0" ins(%a : memref<6x5xf32>) outs(%o : memref<6x5xf32>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
@@ -42,7 +42,7 @@ kernel.func @k(%a: memref<6x5xf32>, %o: memref<6x5xf32>) attributes {schedule = 
 
 // -----
 
-kernel.func @sum(%a: memref<6x5xf32>, %o: memref<6xf32>) attributes {schedule = #poly.schedule<"x: S0 | i j | ">, schedule_line = 1 : i64} {
+kernel.func @sum(%a: memref<6x5xf32>, %o: memref<6xf32>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"x: S0 | i j | ">} {
   poly.statement "S0" ins(%a : memref<6x5xf32>) outs(%o : memref<6xf32>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i]">], monoid = "add", init = 0.0 : f32} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
@@ -54,7 +54,7 @@ kernel.func @sum(%a: memref<6x5xf32>, %o: memref<6xf32>) attributes {schedule = 
 
 // -----
 
-kernel.func @sum(%a: memref<6x5xf32>, %t: memref<6xf32>, %o: memref<6x5xf32>) attributes {schedule = #poly.schedule<"x: S0 S1 | i/4v | j/4v">, schedule_line = 1 : i64} {
+kernel.func @sum(%a: memref<6x5xf32>, %t: memref<6xf32>, %o: memref<6x5xf32>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"x: S0 S1 | i/4v | j/4v">} {
   poly.statement "S0" ins(%a : memref<6x5xf32>) outs(%t : memref<6xf32>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i]">], monoid = "add", init = 0.0 : f32} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
@@ -71,7 +71,7 @@ kernel.func @sum(%a: memref<6x5xf32>, %t: memref<6xf32>, %o: memref<6x5xf32>) at
 
 // -----
 
-kernel.func @sum(%a: memref<?x5xf32, #graph.dims<["n", "5"]>>, %o: memref<?xf32, #graph.dims<["n"]>>) attributes {schedule = #poly.schedule<"x: S0 | i/4v | j/4v">, schedule_line = 1 : i64} {
+kernel.func @sum(%a: memref<?x5xf32, #graph.dims<["n", "5"]>>, %o: memref<?xf32, #graph.dims<["n"]>>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"x: S0 | i/4v | j/4v">} {
   poly.statement "S0" ins(%a : memref<?x5xf32, #graph.dims<["n", "5"]>>) outs(%o : memref<?xf32, #graph.dims<["n"]>>) {domain = #poly.domain<"0 <= i < n and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i]">], monoid = "add", init = 0.0 : f32} do {
   ^bb0(%x: f32):
     poly.yield %x : f32

@@ -2,7 +2,7 @@
 
 // Reductions that cannot be computed block by block, and blocks that there are not.
 
-kernel.func @k(%q: memref<4x50x8xf32>, %k: memref<4x8x100xf32>, %v: memref<4x100x6xf32>, %o: memref<4x50x6xf32>) attributes {schedule = #poly.schedule<"contraction: S0 | b@4 m@4t n@3s b n/16v m/13*1 | k & rows: S1 S2 | b@4 m@4t n@3s b m | n/16v & contraction: S3 | b@4 m@4t k@3s b n/6v m/13*1 | k">, schedule_line = 1 : i64} {
+kernel.func @k(%q: memref<4x50x8xf32>, %k: memref<4x8x100xf32>, %v: memref<4x100x6xf32>, %o: memref<4x50x6xf32>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"contraction: S0 | b@4 m@4t n@3s b n/16v m/13*1 | k & rows: S1 S2 | b@4 m@4t n@3s b m | n/16v & contraction: S3 | b@4 m@4t k@3s b n/6v m/13*1 | k">} {
   %s = kernel.local : memref<4x50x100xf32>
   poly.statement "S0" ins(%q, %k : memref<4x50x8xf32>, memref<4x8x100xf32>) outs(%s : memref<4x50x100xf32>) {domain = #poly.domain<"0 <= b < 4 and 0 <= m < 50 and 0 <= n < 100 and 0 <= k < 8">, accesses = [#poly.access<"b0[b, m, k]">, #poly.access<"b1[b, k, n]">, #poly.access<"t0[b, m, n]">], monoid = "add", init = 0.0 : f32} do {
   ^bb0(%0: f32, %1: f32):
@@ -33,7 +33,7 @@ kernel.func @k(%q: memref<4x50x8xf32>, %k: memref<4x8x100xf32>, %v: memref<4x100
 
 // -----
 
-kernel.func @k(%q: memref<4x50x8xf32>, %k: memref<4x8x100xf32>, %v: memref<4x100x6xf32>, %o: memref<4x50x6xf32>) attributes {schedule = #poly.schedule<"contraction: S0 | b@4 m@4t n@30s b n/16v m/13*1 | k & rows: S1 S2 | b@4 m@4t n@30s b m | n/16v & contraction: S3 | b@4 m@4t k@30s b n/6v m/13*1 | k">, schedule_line = 1 : i64} {
+kernel.func @k(%q: memref<4x50x8xf32>, %k: memref<4x8x100xf32>, %v: memref<4x100x6xf32>, %o: memref<4x50x6xf32>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"contraction: S0 | b@4 m@4t n@30s b n/16v m/13*1 | k & rows: S1 S2 | b@4 m@4t n@30s b m | n/16v & contraction: S3 | b@4 m@4t k@30s b n/6v m/13*1 | k">} {
   %s = kernel.local : memref<4x50x100xf32>
   poly.statement "S0" ins(%q, %k : memref<4x50x8xf32>, memref<4x8x100xf32>) outs(%s : memref<4x50x100xf32>) {domain = #poly.domain<"0 <= b < 4 and 0 <= m < 50 and 0 <= n < 100 and 0 <= k < 8">, accesses = [#poly.access<"b0[b, m, k]">, #poly.access<"b1[b, k, n]">, #poly.access<"t0[b, m, n]">], monoid = "add", init = 0.0 : f32} do {
   ^bb0(%0: f32, %1: f32):
@@ -64,7 +64,7 @@ kernel.func @k(%q: memref<4x50x8xf32>, %k: memref<4x8x100xf32>, %v: memref<4x100
 
 // -----
 
-kernel.func @k(%q: memref<4x50x8xf32>, %k: memref<4x8x100xf32>, %v: memref<4x100x6xf32>, %o: memref<4x50x6xf32>) attributes {schedule = #poly.schedule<"contraction: S0 | b@4 m@4t n@3s b n/16v m/13*1 | k & rows: S1 S2 | b@4 m@4t n@3s b m | n/16v & contraction: S3 | b@4 m@4t k@4s b n/6v m/13*1 | k">, schedule_line = 1 : i64} {
+kernel.func @k(%q: memref<4x50x8xf32>, %k: memref<4x8x100xf32>, %v: memref<4x100x6xf32>, %o: memref<4x50x6xf32>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"contraction: S0 | b@4 m@4t n@3s b n/16v m/13*1 | k & rows: S1 S2 | b@4 m@4t n@3s b m | n/16v & contraction: S3 | b@4 m@4t k@4s b n/6v m/13*1 | k">} {
   %s = kernel.local : memref<4x50x100xf32>
   poly.statement "S0" ins(%q, %k : memref<4x50x8xf32>, memref<4x8x100xf32>) outs(%s : memref<4x50x100xf32>) {domain = #poly.domain<"0 <= b < 4 and 0 <= m < 50 and 0 <= n < 100 and 0 <= k < 8">, accesses = [#poly.access<"b0[b, m, k]">, #poly.access<"b1[b, k, n]">, #poly.access<"t0[b, m, n]">], monoid = "add", init = 0.0 : f32} do {
   ^bb0(%0: f32, %1: f32):
@@ -95,7 +95,7 @@ kernel.func @k(%q: memref<4x50x8xf32>, %k: memref<4x8x100xf32>, %v: memref<4x100
 
 // -----
 
-kernel.func @k(%q: memref<4x50x8xf32>, %k: memref<4x8x100xf32>, %v: memref<4x100x6xf32>, %o: memref<4x50x6xf32>) attributes {schedule = #poly.schedule<"contraction: S0 | b@4 m@4t n@3s b n/16v m/13*1 | k & rows: S1 S2 | b@4 m@4t n@3s b m | n/16v & contraction: S3 | b@4 m@4t k@3s b n/6v m/13*1 | k">, schedule_line = 1 : i64} {
+kernel.func @k(%q: memref<4x50x8xf32>, %k: memref<4x8x100xf32>, %v: memref<4x100x6xf32>, %o: memref<4x50x6xf32>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"contraction: S0 | b@4 m@4t n@3s b n/16v m/13*1 | k & rows: S1 S2 | b@4 m@4t n@3s b m | n/16v & contraction: S3 | b@4 m@4t k@3s b n/6v m/13*1 | k">} {
   %s = kernel.local : memref<4x50x100xf32>
   poly.statement "S0" ins(%q, %k : memref<4x50x8xf32>, memref<4x8x100xf32>) outs(%s : memref<4x50x100xf32>) {domain = #poly.domain<"0 <= b < 4 and 0 <= m < 50 and 0 <= n < 100 and 0 <= k < 8">, accesses = [#poly.access<"b0[b, m, k]">, #poly.access<"b1[b, k, n]">, #poly.access<"t0[b, m, n]">], monoid = "add", init = 0.0 : f32} do {
   ^bb0(%0: f32, %1: f32):

@@ -14,7 +14,6 @@ from mlc.dialects import kernel
 from mlc.dialects.graph import MapOp, ReduceOp, ReshapeOp
 from mlc.driver.lower import run
 from mlc.options import Options
-from mlc.passes.schedule.rules.fallback import PLAIN
 
 N = 24
 
@@ -80,7 +79,7 @@ def test_is_right_and_scheduled_well(make, tmp_path: Path, tmp_path_factory) -> 
     tiled = module.clone()
     options = Options()
     run(tiled, b.weights, options, ("graph", "layout", "fuse", "kernel", "schedule", "tile"))
-    assert [fn.sym_name.data for fn in tiled.ops if isinstance(fn, kernel.FuncOp) and PLAIN in fn.attributes] == []
+    assert [fn.sym_name.data for fn in tiled.ops if isinstance(fn, kernel.FuncOp) and fn.origin.plain] == []
 
     net = build(b, module, tmp_path, tmp_path_factory.getbasetemp() / "cache")
     (found,) = net(x).values() if isinstance(net(x), dict) else (net(x),)

@@ -14,14 +14,13 @@ from random_kernels import Builder, Kernels
 from xdsl.dialects.builtin import ModuleOp
 
 from mlc.dialects.kernel import FuncOp
-from mlc.dialects.poly import SCHEDULE, ScheduleAttr
+from mlc.dialects.poly import ScheduleAttr
 from mlc.driver import lower as pipeline
 from mlc.options import Options
 from mlc.passes.schedule.choose_schedule import schedules
 from mlc.passes.schedule.partition_parallel_loops import split_like
 from mlc.passes.schedule.polyhedral.statement_view import statements_of
 from mlc.passes.schedule.rules.candidates import by_rank, first_of
-from mlc.passes.schedule.rules.fallback import PLAIN
 from mlc.pipelines import STAGES
 
 SIZES = [{"batch": 1, "seq": 1}, {"batch": 3, "seq": 17}, {"batch": 37, "seq": 5}]
@@ -41,15 +40,15 @@ def candidates(module: ModuleOp) -> dict[str, list[str]]:
         if not statements:
             continue
         machine = Options().target
-        chosen = fn.attributes[SCHEDULE]
+        chosen = fn.schedule
         assert isinstance(chosen, ScheduleAttr)
         first = [split_like(s, chosen) for s in islice(schedules(statements, machine), COUNT)]
         assert chosen == first[0]
         for schedule in dict.fromkeys(first):
             alone = fn.clone()
-            alone.attributes[SCHEDULE] = schedule
+            alone.schedule = schedule
             pipeline.run(ModuleOp([alone]), Builder(0).weights, Options(), ("tile", "loops"))
-            assert PLAIN not in alone.attributes, schedule
+            assert alone.origin.plain is None, schedule
         found[fn.sym_name.data] = [schedule.text for schedule in first]
     return found
 

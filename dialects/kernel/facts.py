@@ -1,0 +1,209 @@
+"""What passes write down about a kernel and its loops: records, each one typed property, and their text.
+
+``launch = #kernel.launch<computing = 256, launched = 384, grid = "3*n", cluster = [2, 1]>``. A record is a frozen
+dataclass. A field has a number, a dimension expression or a string; it is a list of numbers, or a flag, which is there
+or not. The text leaves out fields with their defaults. A kernel without the property has the record of all defaults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, TypeVar
+
+from xdsl.ir import Data
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from mlc.dialects.semantics.dims import Dim, DimLike, parse_dim
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How blocks of a GPU run a kernel. ``distribute-values`` and ``set-launch-geometry`` write it.
+
+    ``computing``: the threads that compute a tile; ``launched``: all threads of a block, with those that compute other
+    tiles and those that copy. ``grid``: the blocks of a launch; ``resident``: the blocks that a multiprocessor runs at
+    a time, at least; ``cluster``: the rows and columns of tiles whose blocks may access each other's shared memory.
+    ``shared``: the bytes of shared memory of a block; ``dynamic``: those for which the launch asks, where a block has
+    fewer by itself. ``aligned``: the numbers of the arguments of which a thread copies several elements at a time, all
+    of which are aligned for it.
+    """
+
+    computing: int | None = None
+    launched: int | None = None
+    grid: DimLike | None = None
+    resident: int | None = None
+    cluster: tuple[int, int] = (1, 1)
+    shared: int | None = None
+    dynamic: int = 0
+    aligned: tuple[int, ...] = ()
+
+    def check(self) -> None:
+        if (self.computing or 0) > (self.launched or self.computing or 0):
+            raise VerifyException(f"{self.computing} threads compute, but only {self.launched} are launched")
+        if self.dynamic > (self.shared or 0):
+            raise VerifyException(f"{self.dynamic} bytes of shared memory are dynamic, of {self.shared or 0}")
+        if len(self.cluster) != 2 or min(self.cluster) < 1:
+            raise VerifyException(f"a cluster has rows and columns, each at least 1, not {[*self.cluster]}")
+        if isinstance(self.grid, int) and self.grid < 1:
+            raise VerifyException(f"a grid of {self.grid} blocks; a launch has at least one")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a kernel's schedule comes from: a ``line`` of the user's text, ``tuned`` schedules, or a rule.
+
+    ``plain``: why the plain schedule has replaced that of a rule. ``digest``: the key of the kernel in tuned schedules.
+    """
+
+    line: int | None = None
+    tuned: bool = False
+    plain: str | None = None
+    digest: str | None = None
+
+    @property
+    def given(self) -> bool:
+        """Whether the user or the tuner gave the schedule: it is applied as it is, or refused."""
+        return self.line is not None or self.tuned
+
+    def check(self) -> None:
+        if (self.line is not None) + self.tuned + (self.plain is not None) > 1:
+            raise VerifyException("a schedule has one origin: a line of the user's, the tuner, or a rule that gave up")
+
+
+@dataclass(frozen=True)
+class Work:
+    """The scalar operations of a kernel, and the fewest bytes that it moves (``count-work``)."""
+
+    flops: DimLike | None = None
+    bytes: DimLike | None = None
+
+    def check(self) -> None:
+        for name, number in (("operations", self.flops), ("bytes", self.bytes)):
+            if isinstance(number, int) and number < 0:
+                raise VerifyException(f"a kernel has {number} {name}; the number is 0 or more")
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """The last arguments of a kernel that are not tensors of the graph: ``arrays`` in the arena, with a row for each of
+    at most ``rows`` blocks (``spill-locals``), and ``semaphores``, which are 0 before the first launch and after each
+    (``stream-k``)."""
+
+    arrays: int = 0
+    rows: int | None = None
+    semaphores: int = 0
+
+    def check(self) -> None:
+        if (self.rows is None) != (self.arrays == 0):
+            raise VerifyException(f"{self.arrays} scratch arrays with {self.rows} rows: both or none")
+
+
+@dataclass(frozen=True)
+class Loop:
+    """What passes say about one loop. ``staged``: the steps that are staged in shared memory together, where the
+    schedule says it; ``unroll``: whether the C compiler unrolls it."""
+
+    staged: int | None = None
+    unroll: bool = False
+
+    def check(self) -> None:
+        if self.staged is not None and self.staged < 1:
+            raise VerifyException(f"{self.staged} steps are staged together; at least one is")
+
+
+Record = Launch | Origin | Work | Scratch | Loop
+R = TypeVar("R", bound=Record)
+
+
+class RecordAttr(Data[R]):
+    """A record as an attribute. Subclasses name the record's class."""
+
+    record: ClassVar[type[Any]]
+
+    def verify(self) -> None:
+        self.data.check()
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> R:
+        kinds = {field.name: str(field.type) for field in fields(cls.record)}
+        with parser.in_angle_brackets():
+            pairs = parser.parse_comma_separated_list(parser.Delimiter.NONE, lambda: _parse_field(parser, kinds))
+        return cls.record(**dict(pairs))
+
+    def print_parameter(self, printer: Printer) -> None:
+        changed = [f.name for f in fields(self.data) if getattr(self.data, f.name) != f.default]
+        with printer.in_angle_brackets():
+            printer.print_list(changed, lambda name: _print_field(printer, name, getattr(self.data, name)))
+
+
+def _parse_field(parser: AttrParser, kinds: dict[str, str]) -> tuple[str, Any]:
+    name = parser.parse_identifier()
+    if name not in kinds:
+        parser.raise_error(f"unknown field '{name}'; the fields are {', '.join(kinds)}")
+    kind = kinds[name]
+    if kind == "bool":
+        return name, True
+    parser.parse_punctuation("=")
+    if kind.startswith("tuple"):
+        return name, tuple(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer))
+    if kind.startswith("str"):
+        return name, parser.parse_str_literal()
+    text = parser.parse_optional_str_literal() if kind.startswith("DimLike") else None
+    return name, parser.parse_integer() if text is None else parse_dim(text)
+
+
+def _print_field(printer: Printer, name: str, value: bool | int | Dim | str | Sequence[int]) -> None:
+    printer.print_string(name)
+    if value is True:
+        return
+    printer.print_string(" = ")
+    if isinstance(value, int):
+        printer.print_string(str(value))
+    elif isinstance(value, Dim | str):
+        printer.print_string_literal(str(value))
+    else:
+        printer.print_string(f"[{', '.join(map(str, value))}]")
+
+
+@irdl_attr_definition
+class LaunchAttr(RecordAttr[Launch]):
+    """``#kernel.launch<computing = 256, launched = 256, grid = "3*n", resident = 2, shared = 4352>``"""
+
+    name = "kernel.launch"
+    record = Launch
+
+
+@irdl_attr_definition
+class OriginAttr(RecordAttr[Origin]):
+    """``#kernel.origin<line = 3, digest = "63b3446f…">``"""
+
+    name = "kernel.origin"
+    record = Origin
+
+
+@irdl_attr_definition
+class WorkAttr(RecordAttr[Work]):
+    """``#kernel.work<flops = "2*n", bytes = 3904>``"""
+
+    name = "kernel.work"
+    record = Work
+
+
+@irdl_attr_definition
+class ScratchAttr(RecordAttr[Scratch]):
+    """``#kernel.scratch<arrays = 1, rows = 864>``"""
+
+    name = "kernel.scratch"
+    record = Scratch
+
+
+@irdl_attr_definition
+class LoopAttr(RecordAttr[Loop]):
+    """``#kernel.loop<staged = 32>``"""
+
+    name = "kernel.loop"
+    record = Loop
