@@ -110,9 +110,9 @@ def _tile_rates(conv: ConvOp, m: int, moved: int, target: CpuTarget) -> tuple[fl
 
 
 def _fits_in_l2(conv: ConvOp, m: int, target: CpuTarget) -> bool:
-    """Whether a row of tiles fits in L2, so that one kernel computes all stages row by row, image by image. The weights
-    fit beside the row, or are read from L3 once a row, hidden by the products. An eighth of the stack is reserved for
-    other arrays."""
+    """Return whether a row of tiles fits in L2, so that one kernel computes all stages row by row, image by image. The
+    weights fit beside the row, or are read from L3 once a row, hidden by the products. An eighth of the stack is
+    reserved for other arrays."""
     filters, channels, h, w = _sizes(conv)
     areas, tiles = (m + TAPS - 1) ** 2, w // m
     row, weights = areas * tiles * (channels + filters) * FLOAT, areas * channels * filters * FLOAT

@@ -1,11 +1,13 @@
-"""User numbers of parts (``apply-parts``): how many parts of a sum blocks of a GPU compute, where a schedule says it.
+"""User numbers of parts (``apply-parts``): into how many parts thread blocks split a sum, where a user's schedule gives
+the number.
 
     contract_0_parts: contraction: S0 | part@8 part m/64p n/64vp | k/32     # a line of the text
       →   kernel.func @contract_0(…) attributes {origin = #kernel.origin<line = 1>, parts = 8}
     contract_0: contraction: S0 S1 | m/64p n/64vp | k/32                    # without parts: the sum stays whole
       →   kernel.func @contract_0(…) attributes {origin = #kernel.origin<line = 1>, parts = 1}
 
-``split-reductions`` divides by these numbers; the kernels that it makes get their schedules from the same lines.
+``split-reductions`` splits the sums into these numbers of parts. The kernels that it makes get their schedules from the
+same lines.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from mlc.passes.schedule.gpu.part_numbers import PARTS_SUFFIX, has_parts, number
 
 @dataclass(frozen=True)
 class ApplyParts(ModulePass):
-    """``text`` is that of ``apply-schedules``."""
+    """Set numbers of parts. ``text``: the text of ``apply-schedules``."""
 
     name = "apply-parts"
     text: str = ""

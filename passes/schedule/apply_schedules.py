@@ -23,7 +23,8 @@ from mlc.passes.schedule.gpu.part_numbers import PARTS_SUFFIX
 
 @dataclass(frozen=True)
 class ApplySchedules(ModulePass):
-    """``text`` has lines ``kernel: schedule``; ``#`` begins a comment. Rules choose for kernels without a line."""
+    """Set the schedules of a text. ``text`` has lines ``kernel: schedule``; ``#`` begins a comment. Rules choose
+    schedules for kernels without a line."""
 
     name = "apply-schedules"
     text: str = ""
@@ -35,7 +36,7 @@ class ApplySchedules(ModulePass):
 
 
 def lines(text: str) -> Iterator[tuple[int, str, str]]:
-    """The number, kernel and schedule of each line of a text."""
+    """Yield the number, kernel and schedule of each line of a text."""
     for number, line in enumerate(text.splitlines(), 1):
         if line := line.partition("#")[0].strip():
             name, _, schedule = (part.strip() for part in line.partition(":"))
@@ -57,8 +58,8 @@ def _apply(name: str, text: str, number: int, kernels: dict[str, kernel.FuncOp])
 
 @contextmanager
 def following(fn: kernel.FuncOp) -> Iterator[None]:
-    """Context manager of passes that apply a schedule: an error about a schedule that no rule chose names its
-    origin."""
+    """Context manager for passes that apply a schedule: an error about a schedule that no rule chose names where the
+    schedule is from."""
     try:
         yield
     except ScheduleError as error:
@@ -74,5 +75,5 @@ CHOSEN = "'mlc inspect --schedules' prints the chosen schedules"
 
 
 def line_error(line: int, message: str, hint: str = CHOSEN) -> InputError:
-    """An error about a line of the text."""
+    """Return an error about a line of the text."""
     return InputError(f"Line {line} of the schedules: {message}", stage="schedule", hint=hint)

@@ -1,14 +1,15 @@
-"""Tuned schedules (``apply-tuned``): a kernel for which ``mlc tune`` has measured a better schedule gets it.
+"""Tuned schedules (``apply-tuned``): a kernel for which ``mlc tune`` has measured a better schedule gets that
+schedule.
 
     41b0…: contraction: S0 S1 | m/8 n/32v | k     # a line of the text: a kernel's digest and its schedule
       →   kernel.func @contract_0(…) attributes {
             origin = #kernel.origin<tuned, digest = "41b0…">,
             schedule = #poly.schedule<"contraction: S0 S1 | m/8 n/32v | k">} {…}
 
-The key of a kernel is the hash of its text before lowering, without its name, so that equal kernels of all models share
-a schedule. Its origin keeps it: kernels that have one are as they are, so that the pass may run again for
-those that a later pass has made (``split-reductions``). ``41b0…_parts`` is the kernel of the parts of its sum: its
-schedule, ``contraction: S0 | part@8 part m/64p …``, says how many there are.
+The digest of a kernel is the hash of its text before lowering, without its name, so that equal kernels of all models
+share a schedule. The kernel's ``origin`` keeps the digest: a kernel that has one is not hashed again, so that the pass
+may run again for kernels that a later pass has made (``split-reductions``). ``41b0…_parts`` is the kernel that computes
+the parts of the sum: its schedule, ``contraction: S0 | part@8 part m/64p …``, gives the number of parts.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from mlc.passes.schedule.gpu.part_numbers import PARTS_SUFFIX, number_of_parts
 
 @dataclass(frozen=True)
 class ApplyTuned(ModulePass):
-    """``text`` has lines ``digest: schedule``; digests of other kernels are ignored."""
+    """Set tuned schedules. ``text`` has lines ``digest: schedule``; digests of other kernels are ignored."""
 
     name = "apply-tuned"
     text: str = ""
@@ -53,7 +54,7 @@ def _digest(fn: kernel.FuncOp) -> str:
 
 
 def _divide(fn: kernel.FuncOp, schedule: str) -> None:
-    """Give a kernel the number of parts of its sum that the schedule of their kernel says."""
+    """Set the number of parts of a kernel's sum, which the schedule of the kernel of the parts gives."""
     fn.origin = replace(fn.origin, tuned=True)
     with following(fn):
         parts = number_of_parts(parse_schedule(schedule))
@@ -62,7 +63,7 @@ def _divide(fn: kernel.FuncOp, schedule: str) -> None:
 
 
 def digests(module: ModuleOp) -> dict[str, str]:
-    """The digest of each kernel, by name."""
+    """Return the digest of each kernel, by the kernel's name."""
     return {fn.sym_name.data: fn.origin.digest for fn in _kernels(module) if fn.origin.digest}
 
 

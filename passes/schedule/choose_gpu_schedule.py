@@ -1,10 +1,10 @@
-"""Schedule selection for GPUs (``choose-gpu-schedule``): tiles are what one thread block computes.
+"""Schedule selection for GPUs (``choose-gpu-schedule``): a tile is what one thread block computes.
 
     kernel.func @k(…) {…}   →   kernel.func @k(…) attributes {
         schedule = #poly.schedule<"contraction: S0 S1 | m/64p n/64vp | k">} {…}
 
-The rules are those of ``passes/schedule/gpu``; what no rule takes has one nest over its common iterators, or runs
-serially in one block.
+The rules are those of ``passes/schedule/gpu``. Statements to which no rule applies get one nest over their common
+iterators, or run serially in one thread block.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ Numerics = Literal["strict", "default", "relaxed"]
 
 
 def rules_of(numerics: str) -> tuple[Rule, ...]:
-    """The rules, in the order in which they are asked."""
+    """Return the rules, in the order in which they are tried."""
     products = partial(tensor_cores, numerics=numerics)
     return (strips, products, contraction, long_rows, window, rows, elementwise)
 
 
 def gpu_schedules(fn: kernel.FuncOp, target: GpuTarget, numerics: str = "default") -> Iterator[ScheduleAttr]:
-    """Candidates for a kernel, the best first."""
+    """Return candidates for a kernel's schedule, the best first."""
     found = schedules(statements_of(fn), target, rules_of(numerics), partial(fused, numerics=numerics))
     return (with_number(schedule, fn) for schedule in found)
 

@@ -35,11 +35,13 @@ from mlc.passes.schedule.rules.window import window
 from mlc.target import CpuTarget, Target
 
 Joint = Callable[[Sequence[StatementView], Any, Sequence[Rule]], Iterator[list[LoopNest]]]
-"""Candidates for dependent statements to which no rule applies together: several nests."""
+"""A function that returns candidates, of several nests each, for dependent statements to which no rule applies
+together."""
 
 
 def fused(statements: Sequence[StatementView], target: CpuTarget, rules: Sequence[Rule]) -> Iterator[list[LoopNest]]:
-    """Nests run block by block: with running reductions where that is possible."""
+    """Return candidates whose nests run block by block: with running reductions if possible (``streaming``), else by
+    ``nest_fusion``."""
     return first_of(rule(statements, target, rules) for rule in (streaming, nest_fusion))
 
 
@@ -68,8 +70,8 @@ class ChooseSchedule(ModulePass):
 def schedules(
     statements: Sequence[StatementView], target: Target, rules: Sequence[Rule] = RULES, joint: Joint = fused
 ) -> Iterator[ScheduleAttr]:
-    """Candidates, the best first: one nest for all statements if a rule has one, else one nest for each component; a
-    plain one where a statement has no instances, for which no rule has tiles."""
+    """Return candidates for a schedule, the best first: one nest for all statements if a rule has one, otherwise one
+    nest for each component. A statement without instances, for which no rule has tiles, gets a plain schedule."""
     if any(extent == 0 for s in statements for extent in s.bounds.values()):
         return iter([ScheduleAttr(serial(statements))])
     whole = ([nest] for nest in candidates(statements, target, rules))
@@ -79,7 +81,8 @@ def schedules(
 def _nests(
     statements: Sequence[StatementView], target: Target, rules: Sequence[Rule], joint: Joint
 ) -> Iterator[list[LoopNest]]:
-    """One nest for each component: the n-th candidate of each; on one thread where a component has no parallel nest."""
+    """Yield candidates with one nest for each component: the n-th one has the n-th candidate of each. If a component
+    has no parallel nest, the kernel runs on one thread."""
     parts = [_part(part, target, rules, joint) for part in merged(statements, target, rules)]
     best: Sequence[list[LoopNest]] = ()
     for row in zip_longest(*parts):

@@ -3,14 +3,14 @@
 S0[b, f, y, x, c, ky, kx]: t[b, f, y, x] += w[f, c, ky, kx] · a[b, c, y + ky, x + kx]
   →   S0[f, b_y_x, c_ky_kx]: with b = b_y_x // 3136, y = b_y_x // 56 % 56, x = b_y_x % 56, c = c_ky_kx // 9, …
 
-The iterators of a sum of products on which only its left factor depends are its rows, those on which only the right one
-depends are its columns, and those of the sum are a third group. Each group becomes one iterator, which a GPU's rule
-cuts into tiles of any size: rows of 7 pixels fill no tile. Points keep their order, and accesses become quotients and
-remainders by constants, so only the first iterator of a group may have a symbolic extent. Where a statement uses an
-iterator as a number, all stay. (Chetlur et al., cuDNN, 2014; MLIR: collapse_shape.)
+In a sum of products, the iterators on which only the left factor depends are the rows, those on which only the right
+factor depends are the columns, and the reduced iterators are a third group. Each group becomes one iterator, which a
+GPU's rule cuts into tiles of any size: rows of 7 pixels fill no tile. Points keep their order, and accesses become
+quotients and remainders by constants, so only the first iterator of a group may have a symbolic extent. If a statement
+uses an iterator as a number, none is collapsed. (Chetlur et al., cuDNN, 2014; MLIR: collapse_shape.)
 
-Of other reductions the iterators that are contiguous together become one: y_x of a mean of pixels. On a CPU only
-elementwise statements change, whose rows are shorter than a vector, such as those on filters of 3 x 3.
+In other reductions, the iterators that are contiguous together become one: y_x of a mean of pixels. On a CPU only
+elementwise statements change, and only if their rows are shorter than a vector, such as those on filters of 3 x 3.
 """
 
 from __future__ import annotations
@@ -62,19 +62,21 @@ class CollapseIterators(ModulePass):
 
 
 def _together(statements: Sequence[StatementView], target: GpuTarget) -> Sequence[Sequence[StatementView]]:
-    """The statements of a kernel that have one nest: all of a sum of products, or those of a component."""
+    """Return the groups of statements that share a nest: all statements of a sum of products, otherwise each
+    component."""
     return [statements] if any(contraction(statements, target)) else components(statements)
 
 
 def _runs(statements: Sequence[StatementView]) -> list[Group]:
-    """The first run of iterators along which a statement reduces and all read and write contiguously."""
+    """Return the first run of iterators along which a statement reduces, and all statements read and write
+    contiguously."""
     runs = (run for s in statements if (run := _run(s)))
     return next(([run] for run in runs if all(_is_contiguous(s, run) for s in statements)), [])
 
 
 def _short_rows(statements: Sequence[StatementView], target: CpuTarget) -> Group | None:
-    """The innermost iterators of elementwise statements that fill vectors together, where those of a row do not. Other
-    iterators are left for all threads, or none."""
+    """Return the innermost iterators of elementwise statements that fill vectors together, if the rows alone do not.
+    The other iterators must suffice for all threads, or there must be none."""
     first = statements[0] if statements else None
     if first is None or len(first.iters) < 2 or any(s.op.monoid or s.bounds != first.bounds for s in statements):
         return None
@@ -91,7 +93,8 @@ def _short_rows(statements: Sequence[StatementView], target: CpuTarget) -> Group
 
 
 def _run(s: StatementView) -> Group | None:
-    """The innermost iterators of a reduction that are contiguous together: all pixels of a channel, for their mean."""
+    """Return the innermost iterators of a reduction that are contiguous together, such as all pixels of a channel for
+    their mean; None if there are not several."""
     names = s.reduced
     while len(names) > 1:
         if _is_contiguous(s, names) and _constant(names, s.bounds):
@@ -101,8 +104,8 @@ def _run(s: StatementView) -> Group | None:
 
 
 def _is_contiguous(s: StatementView, group: Group) -> bool:
-    """Whether each access of a statement has one distance along the points of a group, in order; so has one that
-    depends on none of them."""
+    """Return whether each access of a statement has one constant distance between consecutive points of a group (0 if
+    it depends on no iterator of the group)."""
     if not set(group) & set(s.iters):
         return True
     pairs = [(access, a, b) for access in (*s.reads, s.write) for a, b in itertools.pairwise(group)]
@@ -115,7 +118,8 @@ def _follows(access: Access, outer: str, inner: str, extent: DimLike) -> bool:
 
 
 def _groups(s: StatementView) -> list[Group]:
-    """The groups of several iterators of a sum of products, in the order of its domain."""
+    """Return the groups of several iterators (rows, columns, terms) of a sum of products, in the order of its
+    domain."""
     roles = roles_of(s)
     if roles is None:
         return []
@@ -125,7 +129,8 @@ def _groups(s: StatementView) -> list[Group]:
 
 
 def _constant(members: Sequence[str], bounds: Mapping[str, DimLike]) -> Group | None:
-    """A group of which all extents but the first are constants; None where it has one iterator."""
+    """Return ``members`` as a group if they are several iterators, and all extents but the first are constants; None
+    otherwise."""
     known = all(isinstance(bounds[i], int) for i in members[1:])
     return tuple(members) if known and len(members) > 1 else None
 
@@ -142,7 +147,7 @@ def _collapse(statements: Iterable[StatementView], groups: Sequence[Group]) -> N
 
 
 def collapse(op: poly.StatementOp, group: Group) -> None:
-    """Replace the iterators of a group by one."""
+    """Replace the iterators of a group by one iterator."""
     bounds = dict(op.domain.data)
     name, known = "_".join(group), digits(group, [bounds[i] for i in group])
     extent = product(bounds[i] for i in group)
@@ -153,7 +158,8 @@ def collapse(op: poly.StatementOp, group: Group) -> None:
 
 
 def digits(group: Group, extents: Sequence[DimLike]) -> dict[str, DimLike]:
-    """Each iterator of a group as a function of the one that replaces it: ``x`` is ``y_x - 56·(y_x // 56)``."""
+    """Return each iterator of a group as a function of the one that replaces the group: ``x`` is ``y_x - 56·(y_x //
+    56)``."""
     whole: DimLike = Dim.symbol("_".join(group))
     found: dict[str, DimLike] = {}
     for n, name in enumerate(group):

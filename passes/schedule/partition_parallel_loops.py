@@ -1,5 +1,5 @@
-"""Parallel loop partitioning (``partition-parallel-loops``): threads split each kernel along the axis for which each
-thread mostly reads what it wrote.
+"""Parallel loop partitioning (``partition-parallel-loops``): each kernel is partitioned among threads along the axis
+for which a thread mostly reads what it wrote itself.
 
     kernel.func @conv {schedule = "contraction: S0 | f/2*4 fi/16v y/14*16 | c"}     # by output channels: all of the
       →   {schedule = "contraction: S0 | y@16 f/2*4 fi/16v y/14*16 | c"}            # input is read by every thread
@@ -48,7 +48,7 @@ class PartitionParallelLoops(ModulePass):
 
 
 def split_like(schedule: ScheduleAttr, chosen: ScheduleAttr) -> ScheduleAttr:
-    """A candidate for a kernel's schedule, with the partition of the chosen schedule."""
+    """Return the candidate ``schedule`` with the partitions of the chosen schedule."""
     known = {n.statements: n.partitions for n in chosen.data}
     nests = schedule.data
     return ScheduleAttr(n if n.partitions else replace(n, partitions=known.get(n.statements, ())) for n in nests)
@@ -56,7 +56,7 @@ def split_like(schedule: ScheduleAttr, chosen: ScheduleAttr) -> ScheduleAttr:
 
 @dataclass
 class _Search:
-    """A hill-climbing search: a kernel changes its choice, and its neighbours follow where that costs less."""
+    """A hill-climbing search: one kernel changes its choice, and its neighbours follow if that costs less."""
 
     edges: Sequence[Edge]
     calls: Counter[PartitionedKernel]
@@ -84,8 +84,9 @@ class _Search:
         return self._try(each, choice, REACH, False) or self._try(each, choice, LEAD, True)
 
     def _try(self, each: PartitionedKernel, choice: str, reach: int, leads: bool) -> bool:
-        """Whether a choice, with the choices that follow from it, costs less. With ``leads``, a long chain of kernels
-        changes in one step: single changes would cost more, as each kernel agrees with its other neighbour."""
+        """Make a choice and those that follow from it, and return whether this costs less. With ``leads``, a long chain
+        of kernels changes in one step: single changes would cost more, because each kernel agrees with its other
+        neighbour."""
         region, latest = self._region(each, reach), self._latest(each, reach)
         if self._failed.get((each, choice, reach, leads), -1) >= latest:
             return False
@@ -106,19 +107,20 @@ class _Search:
         return False
 
     def _latest(self, each: PartitionedKernel, reach: int) -> int:
-        """The number of the last change of a kernel in the region, or beside it: on others its costs do not depend."""
+        """Return the number of the last change of a kernel in the region or next to it. The costs of the region depend
+        on no other kernels."""
         beside = self._region(each, reach + 1)
         return max(map(self._changed.__getitem__, beside))
 
     def _region_cost(self, each: PartitionedKernel, reach: int, latest: int) -> float:
-        """The cost of a region, which is kept until a kernel in or beside it changes."""
+        """Return the cost of a region. It is cached until a kernel in the region, or next to it, changes."""
         known = self._costs.get((each, reach))
         if known is None or known[0] < latest:
             known = self._costs[each, reach] = latest, self._cost_of(self._region(each, reach))
         return known[1]
 
     def _cost_of(self, kernels: Iterable[PartitionedKernel]) -> float:
-        """The cost of some kernels and all of their edges."""
+        """Return the cost of ``kernels`` and all of their edges."""
         return self._cost(dict.fromkeys(e for k in kernels for e in self.edges_of[k]), kernels)
 
     def _choose(self, chosen: Mapping[PartitionedKernel, str | None]) -> None:
@@ -126,7 +128,8 @@ class _Search:
             each.chosen = choice
 
     def _follow(self, other: PartitionedKernel, done: Set[PartitionedKernel] | None) -> str:
-        """The choice of least cost for the present choices of its neighbours, or of those that are ``done``."""
+        """Return the choice of least cost for ``other``, given the choices of its neighbours, or only of those in
+        ``done``."""
         ends = self._neighbours[other]
         key = other, *(end.chosen for end in ends), *(() if done is None else (end in done for end in ends))
         if (known := self._followed.get(key)) is None:
@@ -136,7 +139,7 @@ class _Search:
         return known
 
     def _region_of(self, each: PartitionedKernel, reach: int) -> list[PartitionedKernel]:
-        """The kernel and its neighbours within ``reach`` edges, the nearest first."""
+        """Return the kernel and its neighbours within ``reach`` edges, the nearest first."""
         region = {each: None}
         for _ in range(reach):
             region |= dict.fromkeys([end for k in region for end in self._neighbours[k]])

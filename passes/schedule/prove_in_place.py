@@ -1,9 +1,11 @@
-"""Proof of in-place updates (``prove-in-place``): pairs of an input and an output of a kernel that may share memory.
+"""Proof of in-place updates (``prove-in-place``): which pairs of an input and an output of a kernel may share
+memory.
 
     kernel.func @update(%0, %1, %2) { S0: b2[i] = b0[i] - b1[i] }   →   kernel.func @update(…) {in_place = [[0, 2]]}
 
-isl proves for each pair, for all schedules: an element of the input is read by the statement instance that writes it in
-the output, or by instances on which that depends. Asked are the pairs that input-output aliases of ``main`` make.
+For each pair that an input-output alias of ``main`` wants, isl proves that under every schedule an element of the input
+is read only by the statement instance that writes the element of the output, or by instances on which this instance
+depends.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ class ProveInPlace(ModulePass):
 
 
 def proved(fn: kernel.FuncOp, pairs: set[tuple[int, int]]) -> set[tuple[int, int]]:
-    """The pairs of arguments that may share memory, of ``pairs``; the kernel has polyhedral statements."""
+    """Return those of ``pairs`` whose arguments may share memory. The kernel must have polyhedral statements."""
     buffers, statements = fn.block.args, statements_of(fn)
     fit = [(n, k) for n, k in pairs if buffers[n].type == buffers[k].type]
     fit = [(n, k) for n, k in fit if _has_known_accesses(buffers[n]) and _has_known_accesses(buffers[k])]
@@ -43,15 +45,17 @@ def proved(fn: kernel.FuncOp, pairs: set[tuple[int, int]]) -> set[tuple[int, int
 
 
 def _has_known_accesses(buffer: SSAValue) -> bool:
-    """Whether only statements access it, at elements that isl knows: no library function, nor at an index from data."""
+    """Return whether only statements access a buffer, at indices that isl knows: no library function, and no index from
+    data."""
     return all(isinstance(use.operation, poly.StatementOp) for use in buffer.uses)
 
 
 def is_in_place(statements: Sequence[StatementView], read: str, written: str) -> bool:
-    """Whether every read of an element of the array ``read`` comes before the write of that element in ``written``, in
-    each schedule that keeps the dependences: it is by the same instance, or by one on which that depends.
+    """Return whether every read of an element of the array ``read`` comes before the write of that element of
+    ``written``, in each schedule that keeps the dependences: the same instance reads and writes it, or the writing
+    instance depends on the reading one.
 
-    A reduction is none: it writes an element before its last read of another.
+    A reduction is never in place: it writes an element before it has read all others.
     """
     writers = [n for n, s in enumerate(statements) if s.write.array == written]
     if len(writers) != 1 or statements[writers[0]].op.monoid is not None:
@@ -69,7 +73,7 @@ def is_in_place(statements: Sequence[StatementView], read: str, written: str) ->
 
 
 def _before(statements: Sequence[StatementView], first: int, last: int) -> isl.UnionMap:
-    """Pairs of equal instances, and of instances of two statements of which the second depends on the first."""
+    """Return pairs of instances (first, last) that are equal, or of which the second depends on the first."""
     if first == last:
         return isl.UnionSet(statements[first].domain).identity()
     found = isl.UnionMap("{ }")

@@ -46,7 +46,7 @@ class RaiseToPoly(ModulePass):
 
 
 def raise_kernel(fn: kernel.FuncOp) -> None:
-    """Rewrite one kernel in place."""
+    """Replace each ``kernel.generic`` of a kernel by a ``poly.statement``."""
     names = array_names(fn)
     for n, op in enumerate([o for o in fn.block.ops if isinstance(o, kernel.GenericOp)]):
         fn.block.insert_op_before(_statement(op, f"S{n}", names), op)
@@ -55,7 +55,7 @@ def raise_kernel(fn: kernel.FuncOp) -> None:
 
 
 def array_names(fn: kernel.FuncOp) -> dict[SSAValue, str]:
-    """isl names of a kernel's buffers: arguments ``b0, b1, …``, local arrays ``t0, t1, …``."""
+    """Return the isl names of a kernel's buffers: arguments are ``b0, b1, …``, local arrays ``t0, t1, …``."""
     names: dict[SSAValue, str] = {a: f"b{n}" for n, a in enumerate(fn.block.args)}
     local = [o.result for o in fn.block.ops if isinstance(o, kernel.LocalOp)]
     return names | {r: f"t{n}" for n, r in enumerate(local)}
@@ -74,7 +74,7 @@ def _statement(op: kernel.GenericOp, name: str, names: dict[SSAValue, str]) -> p
 
 
 def index(expr: AffineExpr, dims: Sequence[DimLike], symbols: Sequence[DimLike]) -> DimLike:
-    """An affine expression as a polynomial of iterators and symbolic dimensions."""
+    """Return an affine expression as a polynomial of iterators and symbolic dimensions."""
     match expr:
         case AffineConstantExpr():
             return expr.value

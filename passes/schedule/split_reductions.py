@@ -1,4 +1,5 @@
-"""Splitting of reductions (``split-reductions``): blocks of a GPU compute parts of a sum, a second kernel adds them.
+"""Splitting of reductions (``split-reductions``): thread blocks of a GPU compute parts of a sum, and a second kernel
+adds the parts.
 
     %y = kernel.call @k(%a, %b, %c)
     kernel.func @k:       S0[m, n, k] t[m, n] += a[m, k]·b[k, n];  S1 …
@@ -8,11 +9,11 @@
     kernel.func @k_parts: S0[part, m, n, k] b2[part, m, n] += a[m, 64·part + k]·b[64·part + k, n]
     kernel.func @k:       S0[m, n, part] t[m, n] += b0[part, m, n];  S1 …
 
-For products of few rows and columns with long sums, whose tiles are fewer blocks than the GPU has multiprocessors
-(split-K; CUTLASS). The property ``parts``, which ``apply-parts`` and ``apply-tuned`` set, is their number (1: the
-kernel stays whole); without it the number is an estimate. The parts are in the arena, and are added in order: results
-are the same in each run. Running reductions, attention of few queries, have parts of the keys (split-KV), which are
-combined likewise (``RunningParts``).
+The pass splits products of few rows and columns with long sums, which have fewer tiles than the GPU has multiprocessors
+(split-K; CUTLASS). The property ``parts``, which ``apply-parts`` and ``apply-tuned`` set, is the number of parts (1:
+the kernel is not split); without it the number is an estimate. The parts are in the arena, and are added in order, so
+that results are the same in each run. In running reductions, such as attention of few queries, the keys are split
+(split-KV), and the parts are combined likewise (``RunningParts``).
 """
 
 from __future__ import annotations
@@ -74,27 +75,29 @@ class SplitReductions(ModulePass):
                 _Calls(op, fn).replace(pair)
 
     def _estimated(self, fn: kernel.FuncOp, target: GpuTarget) -> KernelPair | None:
-        """What makes the two kernels; None for a kernel that stays whole."""
+        """Return the pair of kernels for the estimated number of parts; None if the kernel is not split."""
         statements = statements_of(fn)
         split = self.split(fn, target)
         parts: DimLike | None = split.parts() if split else self._symbolic(fn, target)
         return None if parts is None or parts == 1 else _divided(fn, statements, parts)
 
     def _symbolic(self, fn: kernel.FuncOp, target: GpuTarget) -> DimLike | None:
-        """How many parts a sum of several iterators, or of a symbolic number of terms, has; None where it is whole."""
+        """Return the number of parts of a sum over several iterators, or of a symbolic number of terms; None if it is
+        not split."""
         if stream := splittable_stream(statements_of(fn)):
             return open_keys(stream, target)
         found: DimLike | None = self._bounded(fn, outer_parts, target)
         return found or self._bounded(fn, open_parts, target)
 
     def split(self, fn: kernel.FuncOp, target: GpuTarget) -> SplitSum | None:
-        """The time of a kernel's sum in parts; None where it has none."""
+        """Return the estimated times of a kernel's sum in parts; None if its sum cannot be split."""
         if stream := splittable_stream(statements_of(fn)):
             return split_stream(stream, target) if isinstance(stream.any_extent(stream.along), int) else None
         return self._bounded(fn, split_sum, target)
 
     def _bounded(self, fn: kernel.FuncOp, found: Estimate[T], target: GpuTarget) -> T | None:
-        """What ``found`` says of the sum of a kernel; None where it has none, or isl takes too long."""
+        """Return the result of ``found`` for the sum of a kernel; None if its sum cannot be split, or isl takes too
+        long."""
         statements = statements_of(fn)
         if not is_splittable(statements):
             return None
@@ -107,7 +110,8 @@ class SplitReductions(ModulePass):
 
 
 def sum_of(fn: kernel.FuncOp, target: GpuTarget, numerics: str) -> SplitSum | None:
-    """The time of the sum of a kernel that has no statements yet, in parts; None where it has none."""
+    """Return the estimated times of a sum in parts, for a kernel that has no polyhedral statements yet; None if its sum
+    cannot be split."""
     module, ctx = ModuleOp([fn.clone()]), MlcContext(target=target)
     for each in (RaiseToPoly(), CollapseIterators()):
         each.apply(ctx, module)
@@ -117,7 +121,8 @@ def sum_of(fn: kernel.FuncOp, target: GpuTarget, numerics: str) -> SplitSum | No
 
 
 class KernelPair(Protocol):
-    """The two kernels of one, and the types of the parts, which the first one makes and the second one reads first."""
+    """The two kernels that replace one. ``types``: the types of the parts, which ``first`` writes and which are the
+    first arguments of ``second``."""
 
     @property
     def types(self) -> Sequence[MemRefType]: ...
@@ -128,7 +133,8 @@ class KernelPair(Protocol):
 
 
 def _given(fn: kernel.FuncOp) -> KernelPair | None:
-    """Both kernels, with the number of parts that the property gives; ScheduleError where the sum has no such parts."""
+    """Return the pair of kernels for the number of parts that an attribute gives. Raises ScheduleError if the sum
+    cannot be split into that many parts."""
     parts = fn.split_parts()
     assert parts is not None
     with following(fn):
@@ -150,8 +156,8 @@ def _divided(fn: kernel.FuncOp, statements: Sequence[StatementView], parts: DimL
 
 
 def _has_parts(terms: DimLike, parts: DimLike, sum_: StatementView, running: bool) -> bool:
-    """Whether a sum has so many parts of one size, of which only those of a ``running`` reduction need not divide
-    it."""
+    """Return whether a sum can be split into ``parts`` parts of one size. Only the parts of a ``running`` reduction
+    need not divide the number of terms."""
     if isinstance(terms, Dim):
         return parts == ceildiv(terms, open_terms(sum_))
     if not isinstance(parts, int):
@@ -165,7 +171,7 @@ class _Calls:
     fn: kernel.FuncOp
 
     def replace(self, pair: KernelPair) -> None:
-        """Put both kernels and their calls in place of the function."""
+        """Replace the function and its calls by the two kernels and their calls."""
         name = self.fn.sym_name.data
         first, second = pair.first(name + PARTS_SUFFIX), pair.second(name)
         if digest := self.fn.origin.digest:
@@ -198,8 +204,8 @@ class _Calls:
 
 @dataclass(frozen=True)
 class _SumParts:
-    """Both kernels of the sum ``s`` in so many ``parts``, of its outermost iterator: each has a range of it, or one
-    point."""
+    """The two kernels for the sum ``s`` in ``parts`` parts. A part is a range of the outermost reduced iterator, or one
+    point of it."""
 
     fn: kernel.FuncOp
     s: StatementView
@@ -210,7 +216,7 @@ class _SumParts:
         return [memref(element_of(self.s.op.out), (self.parts, *(self.s.bounds[i] for i in self.s.parallel)))]
 
     def first(self, name: str) -> Kernel:
-        """The kernel of the parts: its function, and which arguments of the old one it has."""
+        """Return the kernel that computes the parts, and the numbers of the old kernel's arguments that it has."""
         old, along = self.s.op, self.s.reduced[0]
         extent = self.s.bounds[along]
         size, most = self._size(extent)
@@ -226,7 +232,7 @@ class _SumParts:
         return made.function(name, self.fn.work.flops), kept
 
     def _size(self, extent: DimLike) -> tuple[DimLike, DimLike]:
-        """The terms of a part, and those of the first one."""
+        """Return the number of terms of a part, and of the first part."""
         if extent == self.parts:
             return 1, 1
         if isinstance(extent, Dim):
@@ -234,7 +240,7 @@ class _SumParts:
         return floordiv(extent, self.parts), floordiv(extent, self.parts)
 
     def second(self, name: str) -> Kernel:
-        """The kernel that adds the parts, and computes the rest. The parts are its first argument."""
+        """Return the kernel that adds the parts, which are its first argument, and computes the other statements."""
         old, statements = self.s.op, [o for o in self.fn.block.ops if isinstance(o, poly.StatementOp)]
         used = {v for o in statements for v in ((o.out,) if o is old else (*o.ins, o.out))}
         kept = [n for n, arg in enumerate(self.fn.block.args) if arg in used]
@@ -252,5 +258,5 @@ class _SumParts:
 
     @property
     def _index(self) -> tuple[DimLike, ...]:
-        """The element of the parts at a point."""
+        """The index of the element of the parts at a point."""
         return (Dim.symbol(PART), *map(Dim.symbol, self.s.parallel))

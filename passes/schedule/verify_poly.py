@@ -26,7 +26,7 @@ LEVEL = Level(
 
 @dataclass(frozen=True)
 class VerifyPoly(ModulePass):
-    """Raises IllegalIR where the module breaks a rule of the poly level; changes nothing."""
+    """Raise IllegalIR if the module breaks a rule of the poly level; change nothing."""
 
     name = "verify-poly"
 

@@ -1,4 +1,5 @@
-"""Data movement between threads: the cost of reading what others wrote, and of reading the same in every thread."""
+"""Data movement between threads: the cost of reading what other threads wrote, and of reading the same data in every
+thread."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ from mlc.passes.schedule.cost.partitioned_kernel import PartitionedKernel
 
 @dataclass(eq=False)
 class Edge:
-    """A kernel's argument and its producers (kernels with the number of the result); no producers for weights and
-    inputs. ``count``: calls with this edge."""
+    """An argument of the kernel ``user`` and the kernels that compute it (``makers``, each with the number of its
+    result). Weights and inputs have no makers. ``count``: the number of calls with this edge."""
 
     user: PartitionedKernel
     argument: int
@@ -31,7 +32,7 @@ class Edge:
         self._costs: dict[tuple[str | None, ...], float] = {}
 
     def cost(self) -> float:
-        """Seconds in which what a thread has not written itself, or all read, comes to it."""
+        """Return the seconds that a thread waits for data that it has not written itself, or that all threads read."""
         choices = tuple([end.chosen for end in self.ends])
         if (known := self._costs.get(choices)) is None:
             known = self._costs[choices] = self._cost()
@@ -49,7 +50,7 @@ class Edge:
 
 
 def edges_of_calls(calls: Sequence[kernel.CallOp], kernels: Mapping[str, PartitionedKernel]) -> list[Edge]:
-    """Each edge once, with its number of calls."""
+    """Return each distinct edge, with its number of calls."""
     return [Edge(*key, count) for key, count in Counter(_keys(calls, kernels)).items()]
 
 
@@ -65,7 +66,7 @@ def _keys(
 
 
 def _maker(value: SSAValue, kernels: Mapping[str, PartitionedKernel]) -> tuple[PartitionedKernel, int] | None:
-    """The kernel that computes a value, and the number of its argument."""
+    """Return the kernel that computes a value, and the number of its argument for the value; None if no kernel does."""
     if not isinstance(value, OpResult) or not isinstance(call := value.owner, kernel.CallOp):
         return None
     maker = kernels.get(call.callee.root_reference.data)
@@ -73,7 +74,7 @@ def _maker(value: SSAValue, kernels: Mapping[str, PartitionedKernel]) -> tuple[P
 
 
 def _roots(value: SSAValue) -> Iterator[SSAValue]:
-    """The values whose memory ``value`` shares."""
+    """Yield the values whose memory ``value`` shares."""
     match value.owner:
         case ReshapeOp() | BitcastOp() | SliceOp():
             yield from _roots(value.owner.input)

@@ -1,4 +1,4 @@
-"""Extent partition: covering an extent exactly by register-tile sizes."""
+"""Extent partition: an extent is covered exactly by register-tile sizes."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ Sizes = tuple[tuple[int, int | None], ...]
 
 
 def rows_of(iterator: str, extent: DimLike, best: int) -> TiledLoop:
-    """A loop over rows in tiles of up to ``best``. Those of a symbolic extent are padded: one body serves all extents,
-    and computes a few rows more. With a descending sequence of sizes (8, 4, 2, 1) a convolution has four bodies."""
+    """Return a loop over rows in tiles of up to ``best`` rows. Tiles of a symbolic extent are padded: one body serves
+    all extents and computes a few rows more, whereas a descending sequence of sizes (8, 4, 2, 1) would need four
+    bodies."""
     if isinstance(extent, int):
         return TiledLoop(iterator, cover(extent, best))
     return TiledLoop(iterator, ((best, None),), padded=best > 1)
 
 
 def cover(extent: int, best: int) -> Sizes:
-    """Tile sizes up to ``best`` that cover ``extent`` exactly: few tiles of similar size (128 by 14 → 14*4+12*6)."""
+    """Return tile sizes of up to ``best`` that cover ``extent`` exactly, with few tiles of similar size (128 by 14 →
+    14*4+12*6)."""
     if extent == 0:
         return ((1, 0),)
     if extent <= best:
@@ -29,7 +31,7 @@ def cover(extent: int, best: int) -> Sizes:
 
 @lru_cache
 def _balanced(extent: int, best: int) -> Sizes:
-    """The fewest tiles, of at most two sizes as close to each other as possible."""
+    """Return the fewest tiles, of at most two sizes that are as close to each other as possible."""
     tiles = -(-extent // best)
     small, larger = divmod(extent, tiles)
     if not larger:

@@ -11,16 +11,16 @@ from mlc.target import CpuTarget
 
 
 def lane_sizes(extent: DimLike, width: int, lanes: int) -> Sizes:
-    """Whole tiles of ``width`` lanes, and one partial tile for the rest; of a symbolic extent the rest is in vectors of
-    ``lanes``, whose body is shorter."""
+    """Return whole tiles of ``width`` lanes and one partial tile for the rest. For a symbolic extent the rest is in
+    tiles of ``lanes`` lanes, whose body is shorter."""
     if not isinstance(extent, int):
         return ((width, None), (lanes, None)) if width > lanes else ((width, None),)
     return ((min(width, extent) if extent else width, None),)
 
 
 def long_run(s: StatementView, lanes: str, target: CpuTarget) -> int:
-    """Vectors of a tile of a long reduction without reuse between rows: as many as registers allow, so that long
-    contiguous pieces are read, while enough tasks remain for all threads."""
+    """Return the vectors in a tile of a long reduction without reuse between rows. These are as many as registers
+    allow, so that long contiguous pieces are read, while enough tasks remain for all threads."""
     extent = s.bounds[lanes]
     if not isinstance(extent, int):
         return 2

@@ -1,4 +1,4 @@
-"""Load imbalance: how long one of two threads waits for the other where their shares of a kernel differ.
+"""Load imbalance: how long one of two threads waits for the other if their shares of a kernel differ.
 
 Nine tiles are partitioned into four and five: the first thread waits for a ninth of the time of both.
 """
@@ -18,12 +18,13 @@ def tiles_of(item: TiledLoop, extent: DimLike) -> int:
 
 
 def seconds(fn: kernel.FuncOp, target: CpuTarget) -> float:
-    """Estimated time of a kernel on two threads, from the work that ``count-work`` noted; 0 for symbolic work."""
+    """Return the estimated time of a kernel on two threads, from the work that ``count-work`` counted; 0 for symbolic
+    work."""
     return max(_number(fn.work.flops) / target.flops, _number(fn.work.bytes) / target.rates.l3_bytes) / PAIR
 
 
 def load_imbalance(item: TiledLoop, extent: DimLike, blocks: int) -> float:
-    """The fraction of both threads' time that one waits, with an iterator partitioned into ``blocks``.
+    """Return the fraction of both threads' time for which one waits, if an iterator is partitioned into ``blocks``.
 
     A tile belongs to the block in which it begins (``load_imbalance(m/2, 7, 4)``: 4 rows and 3).
     """

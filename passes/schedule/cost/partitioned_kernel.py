@@ -1,5 +1,5 @@
-"""A kernel as parallel loop partitioning sees it: the iterators by which its largest nest can be partitioned, and what
-each choice means for its buffers and its threads."""
+"""A kernel in parallel loop partitioning: the iterators by which its largest nest can be partitioned, and how each
+choice partitions its buffers and its threads."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from mlc.passes.schedule.polyhedral.statement_view import Access, statements_of
 from mlc.target import CpuTarget
 
 Period = int | None
-"""Elements after which the partition of an array repeats: the rows of an image are partitioned in each channel. None:
-every thread reads the whole array."""
+"""The number of elements after which the partition of an array repeats: the rows of an image are partitioned in each
+channel. None: every thread reads the whole array."""
 
 
 @dataclass(eq=False)
 class PartitionedKernel:
-    """A kernel's nests, the iterators by which its largest nest can be partitioned, and the chosen one."""
+    """A kernel's nests, the iterators by which its largest nest can be partitioned, and the chosen iterator."""
 
     fn: kernel.FuncOp
     target: CpuTarget
@@ -43,8 +43,8 @@ class PartitionedKernel:
         return math.prod(b if isinstance(b, int) else 1 for b in bounds)
 
     def _choices(self) -> Iterator[str]:
-        """Iterators of the largest nest that have several tiles, outermost first; the vectorized one only if it is the
-        first."""
+        """Yield the iterators of the largest nest that have several tiles, outermost first; the vectorized iterator
+        only if it is the first."""
         if self.main.serial or self.main.partitions:
             yield from (split.iterator for split in self.main.partitions[:1])
             return
@@ -53,7 +53,8 @@ class PartitionedKernel:
         yield from (i.iterator for i in wide if not i.vectorized or i is wide[0])  # no cache line is divided
 
     def _periods(self, iterator: str | None) -> dict[int, Period]:
-        """The partition of each buffer, by number, of the largest nest and of the nests split with it."""
+        """Return the periods of the buffers that the largest nest accesses, and the nests that are partitioned already,
+        by the buffers' numbers."""
         found: dict[int, Period] = {}
         for nest in (n for n in self.nests if n is self.main or n.partitions):
             along = nest.partitions[0].iterator if nest.partitions else iterator
@@ -63,7 +64,7 @@ class PartitionedKernel:
         return found
 
     def share(self, argument: int) -> Period:
-        """The partition of a buffer under the current choice."""
+        """Return the period of a buffer under the current choice."""
         return self.periods(self.chosen).get(argument)
 
     def write(self) -> None:
@@ -74,7 +75,8 @@ class PartitionedKernel:
         self.fn.schedule = ScheduleAttr(nests)
 
     def _splits(self, nest: LoopNest, wanted: dict[int, Period]) -> tuple[Partition, ...]:
-        """The split of one nest that partitions its result as the largest nest partitions the same array."""
+        """Return the partition of a nest that partitions its result as the largest nest partitions the same array; ()
+        if there is none."""
         members = [self.statements[s] for s in nest.statements]
         for item in nest.band:
             extent, write = members[0].bounds[item.iterator], members[-1].write
@@ -84,13 +86,13 @@ class PartitionedKernel:
         return ()
 
     def extra_weight_reads(self) -> int:
-        """How many extra times the weights that every thread reads in full are read: again in each block if they do not
-        fit in L2."""
+        """Return how many extra times the weights that every thread reads in full are read. They are read again in each
+        block if they do not fit in L2."""
         leaves_l2 = self.chosen != self.default and self.replicated_bytes(self.chosen) >= self.target.l2.size
         return self.target.threads - 1 if leaves_l2 else 1
 
     def _idle_seconds(self, choice: str | None) -> float:
-        """Seconds that one of two threads waits for the other, which has the larger share."""
+        """Return the seconds that one of two threads waits for the other, which has the larger share."""
         item = next((i for i in self.main.band if i.iterator == choice), None)
         if item is None:
             return 0.0
@@ -103,14 +105,14 @@ class PartitionedKernel:
         return min(self.target.tasks(4 if resident else 1), tiles_of(item, extent))
 
     def _replicated_bytes(self, choice: str | None) -> int:
-        """Bytes that every thread reads in full, with the iterator ``choice`` partitioned."""
+        """Return the bytes that every thread reads in full if the iterator ``choice`` is partitioned."""
         sizes = (bytes_of(self.fn.block.args[n]) for n, p in self.periods(choice).items() if p is None)
         return sum(b for b in sizes if isinstance(b, int))
 
 
 def period(access: Access, iterator: str, extent: DimLike) -> Period:
-    """Elements after which the accesses along ``iterator`` repeat: the product of the axes from the first one that it
-    indexes, if it is the dominant iterator of that axis."""
+    """Return the number of elements after which the accesses along ``iterator`` repeat: the product of the axes from
+    the first one that it indexes, if it is the dominant iterator of that axis."""
     moved = (n for n, i in enumerate(access.index) if isinstance(i, Dim) and iterator in i.symbols())
     tail = product(access.shape[next(moved, len(access.shape)) :])
     stride = access.stride(iterator)

@@ -1,4 +1,4 @@
-"""The estimated time of the blocks of a nest (``BlockTime``), and nests in its order."""
+"""The estimated time of a nest's thread blocks (``BlockTime``), and the ranking of nests by it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GROUP_ROWS = 64  # of an instruction of a warpgroup, each of which reads all its
 
 
 def block_time(nest: LoopNest, s: StatementView, target: GpuTarget) -> BlockTime:
-    """The time of the blocks of a nest whose last two loops are the tile's rows and columns."""
+    """Return the estimated time of the blocks of a nest whose last two loops are the rows and columns of a tile."""
     rows, columns = (padded(item.size) for item in nest.band[-2:])
     blocks = math.prod(-(-points([s.bounds[i.iterator]]) // padded(i.size)) or 1 for i in nest.band)
     elements = [element_of(v) for v in s.op.ins]
@@ -42,8 +42,9 @@ def block_time(nest: LoopNest, s: StatementView, target: GpuTarget) -> BlockTime
 
 
 def fastest_first(nests: Sequence[LoopNest], s: StatementView, target: GpuTarget) -> list[LoopNest]:
-    """Nests, given with the largest tile first, by the estimated time of their blocks. Those ``CLOSE`` to the best time
-    are first: by the multiprocessors that they occupy, then as given."""
+    """Return ``nests``, which are given with the largest tile first, ordered by the estimated time of their blocks.
+    Those within a factor ``CLOSE`` of the best time are first, ordered by the multiprocessors that they occupy, then as
+    given."""
     terms = points([s.bounds[i] for i in s.reduced])
     blocks = {nest: block_time(nest, s, target) for nest in nests}
     times = {nest: found.cycles(terms, target) for nest, found in blocks.items()}
@@ -53,8 +54,8 @@ def fastest_first(nests: Sequence[LoopNest], s: StatementView, target: GpuTarget
 
 
 def faster_pair(nest: LoopNest, pairs: Iterator[LoopNest], s: StatementView, target: GpuTarget) -> LoopNest:
-    """The nest, or the fastest of those with pairs of blocks where that takes less time by more than ``CLOSE``: where
-    loads from L2 bound that of the nest."""
+    """Return the fastest of the nests ``pairs``, whose blocks work in pairs, if ``nest`` takes longer by more than
+    ``CLOSE``, since loads from L2 bound its time; otherwise ``nest``."""
     terms = points([s.bounds[i] for i in s.reduced])
 
     def time(each: LoopNest) -> float:
@@ -65,8 +66,9 @@ def faster_pair(nest: LoopNest, pairs: Iterator[LoopNest], s: StatementView, tar
 
 
 def sharing(ordered: Sequence[LoopNest], s: StatementView, target: GpuTarget) -> list[LoopNest]:
-    """The nests of a sum, the best first, and the fastest one whose last tiles blocks share (stream-K): before the
-    others where it takes at most ``GAIN`` of the time, as parts do, after the best where it is faster at all."""
+    """Return ``ordered``, the nests of a sum, together with the fastest nest whose last tiles blocks share
+    (stream-K). That nest is first if it takes at most ``GAIN`` of the best time, as for parts; it is second if it
+    is faster at all."""
     known = len(s.reduced) == 1 and all(isinstance(extent, int) for extent in s.bounds.values())
     if not ordered or not known:
         return [*ordered]
@@ -80,7 +82,8 @@ def sharing(ordered: Sequence[LoopNest], s: StatementView, target: GpuTarget) ->
 
 
 def _shared(nests: Sequence[LoopNest], s: StatementView, target: GpuTarget) -> Iterator[LoopNest]:
-    """The same tiles, with numbers of shares that run at a time; none of those that warpgroups multiply."""
+    """Yield the nests with stream-K, for each number of shares that run at a time, except those that warpgroups
+    multiply."""
     for nest in nests:
         block = nest.block or ThreadBlock()
         if block.warps is None or block.mma or not target.warpgroups:

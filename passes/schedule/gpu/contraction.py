@@ -1,4 +1,5 @@
-"""Schedule rule for sums of products on a GPU: a block computes a tile of rows × columns, and steps over the sum.
+"""Schedule rule for sums of products on a GPU: a thread block computes a tile of rows × columns, and steps over the
+sum.
 
 A thread holds a square of the tile in registers: an operand that it reads serves all its rows, or all its columns.
 """
@@ -16,8 +17,8 @@ from mlc.passes.schedule.rules.operand_roles import OperandRoles, factors, is_su
 from mlc.target import GpuTarget
 
 SHAPES = ((128, 128), (64, 128), (64, 64), (32, 64), (32, 32), (16, 32), (8, 32))
-"""Rows × columns of a tile, the largest first: it reads less, a smaller one makes more blocks. The largest is
-for columns of one iterator, and of few accesses at computed offsets: addresses take registers."""
+"""Rows × columns of a tile, the largest first. A larger tile reads less, a smaller one makes more blocks. The largest
+is only for columns of one iterator and for few accesses at computed offsets, because addresses take registers."""
 DEPTHS = (2, 3)  # buffers of a staged operand that are candidates, beside as many as fit
 COMPUTED = 3  # accesses at computed offsets whose addresses a tile of the largest shape has no registers for
 
@@ -25,7 +26,7 @@ COMPUTED = 3  # accesses at computed offsets whose addresses a tile of the large
 def contraction(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[LoopNest]:
     """``S0[m, n, k]: t[m, n] += a[m, k]·b[k, n]`` → ``contraction: S0 | m/64p n/64vp | k``.
 
-    One row of a product whose sum is contiguous in both operands is left to the rule for rows, a block an element.
+    Products of one row are left to other rules.
     """
     roles = roles_of(statements[0])
     if roles is not None and epilogue_follows(statements):
@@ -33,7 +34,7 @@ def contraction(statements: Sequence[StatementView], target: GpuTarget) -> Itera
 
 
 def roles_of(s: StatementView) -> OperandRoles | None:
-    """The roles of the factors of a sum of products with several rows; None for other statements."""
+    """Return the roles of the factors of a sum of products with several rows; None for other statements."""
     if not is_sum(s) or not s.parallel:
         return None
     lanes = lanes_of(s)
@@ -45,7 +46,7 @@ def roles_of(s: StatementView) -> OperandRoles | None:
 
 
 def _tiles(statements: Sequence[StatementView], roles: OperandRoles, target: GpuTarget) -> Iterator[LoopNest]:
-    """Candidates: tiles, the best first, then the first one with fewer buffers."""
+    """Yield candidates: tiles, the best first, then the best tile with fewer buffers."""
     first, names = statements[0], tuple(s.name for s in statements)
     shapes = SHAPES[1:] if roles.panels or computed(statements, roles.lanes) >= COMPUTED else SHAPES
     nests = [LoopNest("contraction", names, _band(roles, *shape), _sums(first)) for shape in shapes]
@@ -55,8 +56,8 @@ def _tiles(statements: Sequence[StatementView], roles: OperandRoles, target: Gpu
 
 
 def computed(statements: Sequence[StatementView], lanes: str) -> int:
-    """The accesses to arguments that have no constant distance along the columns, as of collapsed iterators. One
-    that has none along the terms either counts twice."""
+    """Return the number of accesses to arguments that have no constant distance along the columns, such as those of
+    collapsed iterators. An access that has none along the terms either counts twice."""
     accesses = {(a.array, a.index): a for s in statements for a in (*s.reads, s.write) if a.array.startswith("b")}
     found = [a for a in accesses.values() if a.stride(lanes) is None]
     return len(found) + sum(any(a.stride(i) is None for i in statements[0].reduced) for a in found)
@@ -67,7 +68,8 @@ def _sums(s: StatementView) -> tuple[TiledLoop, ...]:
 
 
 def _band(roles: OperandRoles, m: int, n: int) -> tuple[TiledLoop, ...]:
-    """Rows along the innermost iterator of A, columns along the lanes and then the other iterators of B."""
+    """Return the band: rows along the innermost iterator of A, columns along the lanes and then the other iterators of
+    B."""
     s, (*outer, row) = roles.s, roles.rows
     columns = spread([*roles.panels, roles.lanes], s.bounds, roles.lanes, n)
     shared = [i for i in s.parallel if i not in (*roles.rows, *roles.panels, roles.lanes)]
@@ -76,5 +78,5 @@ def _band(roles: OperandRoles, m: int, n: int) -> tuple[TiledLoop, ...]:
 
 
 def _whole(item: TiledLoop) -> TiledLoop:
-    """A tile of a power of two, which fragments of tensor cores cover."""
+    """Return the loop with tiles whose size is a power of two, which fragments of tensor cores cover."""
     return replace(item, sizes=((padded(item.size), None),)) if item.padded else item

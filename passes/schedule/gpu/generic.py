@@ -20,7 +20,8 @@ ROW = 4  # elements of a row that a thread holds in registers
 
 
 def elementwise(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[LoopNest]:
-    """``S0[i, j]: b[i, j] = exp(a[i, j])`` → ``elementwise: S0 | i/16p j/64vp |``: 1024 points a block."""
+    """``S0[i, j]: b[i, j] = exp(a[i, j])`` → ``elementwise: S0 | i/16p j/64vp |``: 1024 points for each thread
+    block."""
     first = statements[0]
     if not is_elementwise(statements):
         return
@@ -40,19 +41,21 @@ def window(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[L
 
 
 def _slides(s: StatementView) -> bool:
-    """Whether a window slides along the outer axes of an image: a thread then has several rows, which share loads."""
+    """Return whether a window slides along the outer axes of an image. Then a thread has several rows, which share
+    loads."""
     return any(r.slides(p, k) for r in s.reads for p in s.parallel[:-1] for k in s.reduced)
 
 
 def _slides_across(s: StatementView) -> bool:
-    """Whether a window slides along two axes or more, and the contiguous one is none of them: channels (NHWC). Then a
-    warp has some of these, so that threads have neighbouring pixels."""
+    """Return whether a window slides along two axes or more, and not along the contiguous one, which holds channels
+    (NHWC). Then a warp has few channels, so that its threads have neighbouring pixels."""
     found = {p for r in s.reads for p in s.parallel for k in s.reduced if r.slides(p, k)}
     return len(found) > 1 and lanes_of(s) not in found
 
 
 def rows(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[LoopNest]:
-    """``S0[i, j] max, S1[i, j] exp, S2[i, j] sum`` → ``rows: S0 S1 S2 | i | j/1024v``: a block a row, in registers."""
+    """``S0[i, j] max, S1[i, j] exp, S2[i, j] sum`` → ``rows: S0 S1 S2 | i | j/1024v``: a thread block has one row, in
+    registers."""
     whole = max(statements, key=lambda s: len(s.iters))
     band = [i for i in whole.iters if all(i in s.parallel for s in statements)]
     inner = [i for i in whole.iters if i not in band]
@@ -67,8 +70,8 @@ def rows(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[Loo
 
 
 def long_rows(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[LoopNest]:
-    """``rows``, for a single reduction along contiguous elements of which a warp or more reads each: a window would
-    have a thread read them one after another."""
+    """Yield the candidates of ``rows`` for a single reduction along contiguous elements that has at least a warp of
+    terms: with ``window``, one thread would read them one after another."""
     first = statements[0]
     if first.op.monoid is None or not first.reduced:
         return
@@ -79,7 +82,8 @@ def long_rows(statements: Sequence[StatementView], target: GpuTarget) -> Iterato
 
 
 def joint(statements: Sequence[StatementView], target: GpuTarget, rules: Sequence[Rule]) -> Iterator[list[LoopNest]]:
-    """Dependent statements whose dependences stay within a point of their common iterators: one nest over these."""
+    """Yield one nest over the common iterators of dependent statements, if all dependences stay within a point of
+    these."""
     nest = fallback(statements)
     band = [item.iterator for item in nest.band]
     first = statements[0]
@@ -94,8 +98,8 @@ def _spread(
     rule: str, statements: Sequence[StatementView], first: StatementView, inner: tuple[TiledLoop, ...],
     target: GpuTarget, most: int = POINTS, divide: bool = False, widest: int | None = None,
 ) -> Iterator[LoopNest]:  # fmt: skip
-    """Nests of tiles over all parallel iterators, with fewer points a thread as candidates. A tile has at most
-    ``widest`` contiguous points."""
+    """Yield nests with tiles over all parallel iterators; further candidates have fewer points for each thread. A tile
+    has at most ``widest`` contiguous points."""
     lanes, names = lanes_of(first), tuple(s.name for s in statements)
     best = budget_of([first.bounds[i] for i in first.parallel], target, most)
     for budget in dict.fromkeys((best, target.block_threads, 4 * target.warp)):

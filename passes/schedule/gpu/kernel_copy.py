@@ -1,4 +1,4 @@
-"""A kernel made of statements of another, on some of its arguments."""
+"""Kernel copies: new kernels from some of the statements and arguments of another kernel."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Index = tuple[DimLike, ...]
 
 
 class KernelCopy:
-    """``values`` maps the kept arguments and the local arrays of ``fn`` to the new ones. New arguments, of types
-    ``first``, are before those kept."""
+    """A kernel under construction. ``values`` maps the ``kept`` arguments and the local arrays of ``fn`` to those of
+    the new kernel. New arguments, of types ``first``, come before the kept ones."""
 
     def __init__(self, fn: kernel.FuncOp, kept: Sequence[int], first: Sequence[MemRefType] = ()):
         olds = [fn.block.args[n] for n in kept]
@@ -29,25 +29,26 @@ class KernelCopy:
             self.values[op.result] = copy.result
 
     def argument(self, type_: MemRefType) -> BlockArgument:
-        """One more argument, after the others."""
+        """Add an argument after the others, and return it."""
         return self.block.insert_arg(type_, len(self.block.args))
 
     def statement(
         self, old: poly.StatementOp, bounds: Sequence[tuple[str, DimLike]], ins: Sequence[SSAValue], out: SSAValue,
         indices: Sequence[Index], body: Region,
     ) -> None:  # fmt: skip
-        """Add a statement with the name and monoid of ``old``; ``indices``: the elements of ``ins`` and ``out``."""
+        """Add a statement with the name and monoid of ``old``. ``indices``: the elements of ``ins`` and ``out`` that it
+        accesses."""
         monoid, domain = old.monoid.data if old.monoid else None, poly.DomainAttr(bounds)
         made = poly.StatementOp(old.id.data, domain, [], ins, out, body, monoid, old.init)
         self.add(made, indices)
 
     def add(self, statement: poly.StatementOp, indices: Sequence[Index]) -> None:
-        """Add a statement of its own, with the elements of its operands."""
+        """Add ``statement``. ``indices``: the elements of its operands that it accesses."""
         self.indices[statement] = indices
         self.block.add_op(statement)
 
     def function(self, name: str, flops: DimLike | None) -> kernel.FuncOp:
-        """The kernel, with the arrays named in its accesses."""
+        """Return the finished kernel, with the names of arrays in its accesses."""
         self.block.add_op(kernel.ReturnOp())
         for local in [o for o in self.block.ops if isinstance(o, kernel.LocalOp) and not o.result.uses]:
             local.detach()

@@ -1,4 +1,5 @@
-"""Sums that have parts, which different blocks of a GPU add: the time of the parts, and that of adding them."""
+"""Splittable sums: which sums thread blocks of a GPU may compute in parts, and the estimated time of the parts and of
+adding them."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ WHOLE = ("f32", "f64", "i32", "i64")  # elements in which a part of a sum loses 
 
 
 def split_sum(statements: Sequence[StatementView], target: GpuTarget, numerics: str) -> SplitSum | None:
-    """The sum of the first statement in parts; None where it has none."""
+    """Return the times of the sum of the first statement in parts; None if it cannot be split."""
     first = statements[0]
     terms = first.bounds[first.reduced[0]] if len(first.reduced) == 1 else None
     tiles = list(_tiles(statements, target, numerics)) if isinstance(terms, int) else []
@@ -38,8 +39,8 @@ def split_sum(statements: Sequence[StatementView], target: GpuTarget, numerics: 
 
 
 def outer_parts(statements: Sequence[StatementView], target: GpuTarget, numerics: str) -> DimLike | None:
-    """The extent of the outermost of several iterators of a sum, where parts of one point each take less time; it may
-    be symbolic. None where the sum stays whole."""
+    """Return the extent of the outermost of several reduced iterators, which may be symbolic, if parts of one point
+    each take less time; None if the sum is not split."""
     first = statements[0]
     tiles = list(_tiles(statements, target, numerics)) if len(first.reduced) > 1 else []
     if not tiles:
@@ -50,8 +51,9 @@ def outer_parts(statements: Sequence[StatementView], target: GpuTarget, numerics
 
 
 def open_parts(statements: Sequence[StatementView], target: GpuTarget, numerics: str) -> DimLike | None:
-    """How many parts a sum has whose number of terms is symbolic; None where it stays whole: LONG terms take about as
-    long. That of all elements of an array is one block else, whatever it has of them."""
+    """Return the number of parts of a sum with a symbolic number of terms; None if it is not split, because an assumed
+    number of LONG terms takes about as long. A sum of all elements of an array is always split, since otherwise one
+    block would compute it, however long it is."""
     first = statements[0]
     extent = first.bounds[first.reduced[0]]
     if len(first.reduced) > 1 or isinstance(extent, int):
@@ -63,9 +65,9 @@ def open_parts(statements: Sequence[StatementView], target: GpuTarget, numerics:
 
 
 def open_terms(sum_: StatementView) -> int:
-    """The terms of each part but the last one of a symbolic number of terms: SCHEDULED, or more where the parts of an
-    assumed number (pixels of so many images) would be more than those of LONG terms are. LONG of the sum of an array:
-    the parts of 10^8 elements are then as many as one block adds soon."""
+    """Return the number of terms of each part but the last, for a symbolic number of terms. It is SCHEDULED, or more if
+    the assumed number of terms (pixels of SCHEDULED images) is larger than LONG. For a sum of all elements of an array
+    it is LONG: then one block can soon add the parts of 10^8 elements."""
     terms = _terms(sum_)
     assumed = evaluate(terms, dict.fromkeys(terms.symbols(), SCHEDULED))
     assert isinstance(assumed, int)
@@ -73,7 +75,7 @@ def open_terms(sum_: StatementView) -> int:
 
 
 def open_size(sum_: StatementView) -> DimLike:
-    """The terms of a part, over the iterator of parts."""
+    """Return the number of terms of a part, as a function of the iterator over the parts."""
     each = open_terms(sum_)
     return dim_min(each, _terms(sum_) - each * Dim.symbol(PART))
 
@@ -85,7 +87,7 @@ def _terms(sum_: StatementView) -> Dim:
 
 
 def _tiles(statements: Sequence[StatementView], target: GpuTarget, numerics: str) -> Iterator[BlockTime]:
-    """The tiles that the rules choose from."""
+    """Yield the times of the tiles from which the rules choose."""
     first = statements[0]
     if nest := next(strips(statements, target), None):
         *_, strip = nest.band
@@ -104,18 +106,18 @@ def _tiles(statements: Sequence[StatementView], target: GpuTarget, numerics: str
 
 
 def _on_tensor_cores(nest: LoopNest) -> bool:
-    """Whether a nest of a product is for tensor cores: for f32 with default numerics (3xTF32) these are candidates of
-    ``mlc tune`` only, three products each, whose time is not that of one."""
+    """Return whether a nest of a product runs on tensor cores. For f32 with default numerics (3xTF32) such nests are
+    candidates of ``mlc tune`` only: they take three products each, whose time is not that of one."""
     return nest.block is not None and nest.block.warps is not None
 
 
 def _shares(nest: LoopNest) -> bool:
-    """Whether blocks share what they read or compute (clusters, stream-K)."""
+    """Return whether blocks share what they read or compute (clusters, stream-K)."""
     return nest.block is not None and (nest.block.cluster is not None or nest.block.streamk is not None)
 
 
 def is_splittable(statements: Sequence[StatementView]) -> bool:
-    """Whether the first statement is a sum of arguments that no other statement writes."""
+    """Return whether the first statement is a sum over arguments that no other statement writes."""
     first, others = (statements[0], statements[1:]) if statements else (None, ())
     if first is None or first.op.monoid is None or not first.reduced or element_of(first.op.out) not in WHOLE:
         return False
@@ -125,8 +127,9 @@ def is_splittable(statements: Sequence[StatementView]) -> bool:
 
 
 def splittable_stream(statements: Sequence[StatementView]) -> Stream | None:
-    """The way to stream a kernel whose results are sums and maxima in local arrays: only these have parts. The number
-    of terms may be symbolic, and so may a batch, of which each point reads its own."""
+    """Return the stream of a kernel whose results are sums and maxima in local arrays, which can be computed in parts;
+    None for other kernels. The number of terms may be symbolic, and so may a batch of which each point reads its own
+    keys."""
     stream = next(streams(statements, symbolic=True), None)
     if stream is None or not stream.after or not any(map(is_sum, stream.inside)):
         return None
@@ -141,8 +144,8 @@ def splittable_stream(statements: Sequence[StatementView]) -> Stream | None:
 
 
 def split_stream(stream: Stream, target: GpuTarget) -> SplitSum | None:
-    """The reduction of a stream in parts: its first product is along it, its last one sums it. A symbolic batch counts
-    as 1."""
+    """Return the times of a stream's reduction in parts; None unless it has two products: one along the streamed axis,
+    one that sums over it. A symbolic batch counts as 1."""
     products = [s for s in stream.inside if is_sum(s)]
     if len(products) != 2:
         return None
@@ -160,13 +163,13 @@ def split_stream(stream: Stream, target: GpuTarget) -> SplitSum | None:
 
 
 def _known(extents: Sequence[DimLike]) -> int:
-    """The product of extents that are no symbols."""
+    """Return the product of those extents that are constants."""
     return math.prod(n for n in extents if isinstance(n, int))
 
 
 def open_keys(stream: Stream, target: GpuTarget) -> DimLike | None:
-    """How many parts a running reduction has whose number of terms is symbolic; None where it stays whole: LONG terms
-    take about as long."""
+    """Return the number of parts of a running reduction with a symbolic number of terms; None if it is not split,
+    because an assumed number of LONG terms takes about as long."""
     terms, split = stream.any_extent(stream.along), split_stream(stream, target)
     if split is None or isinstance(terms, int) or split.cycles(LONG // SCHEDULED) >= GAIN * split.cycles(1):
         return None
@@ -174,13 +177,13 @@ def open_keys(stream: Stream, target: GpuTarget) -> DimLike | None:
 
 
 def running_sum(stream: Stream) -> StatementView:
-    """The first running reduction of a stream."""
+    """Return the first running reduction of a stream."""
     return next(s for s in stream.inside if stream.along[s.name] in s.reduced)
 
 
 def rows_of(stream: Stream) -> list[Axis]:
-    """The axes of queries that read the same keys: of the first product those on which its other operand does not
-    depend."""
+    """Return the axes of queries that read the same keys: those on which the second operand of the first product does
+    not depend."""
     scores = next(s for s in stream.inside if is_sum(s))
     keys = stream.along[scores.name]
     operand = next((r for r in scores.reads if r.depends_on(keys)), scores.write)

@@ -1,4 +1,5 @@
-"""Running reductions in parts, which different blocks of a GPU compute (split-KV; Dao et al., Flash-Decoding, 2023).
+"""Running reductions in parts, which different thread blocks of a GPU compute (split-KV; Dao et al., Flash-Decoding,
+2023).
 
     S1[m, n]: t1[m] max= s[m, n]   S3[m, n]: t3[m] += exp(s[m, n] - t1[m])   S4[m]: y[m] = 1 / t3[m]
       →
@@ -7,9 +8,9 @@
     S1[m, part]: t1[m] max= b0[part, m]   S1w[part, m]: w[part, m] = exp(b0[part, m] - t1[m])
     S3[m, part]: t3[m] += b1[part, m]·w[part, m]   S4[m]: y[m] = 1 / t3[m]
 
-Where the parts do not divide the terms, the last one begins earlier. For terms that the one before has, too, its
-maximum is -inf and its sums are 0 (``part_masks``). Of a symbolic number of terms each part has SCHEDULED, and the last
-one what is left: min(256, n - 256·part). A part without any term has the maximum -inf. Exponents subtract at
+If the parts do not divide the number of terms, the last part begins earlier. For terms that the part before has too,
+its maximum is -inf and its sums are 0 (``part_masks``). For a symbolic number of terms each part has SCHEDULED terms,
+and the last part the rest: min(256, n - 256·part). A part without any term has the maximum -inf. Exponents subtract at
 least the lowest finite number, so its sums are 0.
 """
 
@@ -40,7 +41,7 @@ Kernel = tuple[kernel.FuncOp, list[int]]  # and which arguments of the kernel th
 
 @dataclass(frozen=True)
 class RunningParts:
-    """Both kernels of a stream whose reduction has so many ``parts``."""
+    """The two kernels for a stream whose reduction is split into ``parts`` parts."""
 
     fn: kernel.FuncOp
     stream: Stream
@@ -52,18 +53,18 @@ class RunningParts:
 
     @cached_property
     def results(self) -> list[StatementView]:
-        """The running reductions, in order."""
+        """The running reductions of the stream, in order."""
         return [s for s in self.stream.inside if s.name in self.running.scales]
 
     @property
     def types(self) -> list[MemRefType]:
-        """The types of the parts of each result."""
+        """The types of the arrays of parts, one for each result."""
         return [memref(element_of(s.op.out), (self.parts, *shape_of(s.op.out.type))) for s in self.results]
 
     # -- the parts -----------------------------------------------------------------------------------------------------
 
     def first(self, name: str) -> Kernel:
-        """The kernel that computes the parts."""
+        """Return the kernel that computes the parts, and the numbers of the old kernel's arguments that it has."""
         inside = [s.op for s in self.stream.inside]
         kept = [n for n, arg in enumerate(self.fn.block.args) if any(arg in op.ins for op in inside)]
         made = KernelCopy(self.fn, kept)
@@ -91,7 +92,7 @@ class RunningParts:
         made.statement(s.op, bounds, ins, out, [self._index(a, s) for a in (*s.reads, s.write)], body)
 
     def _copy(self, made: KernelCopy, s: StatementView, parts: SSAValue, out: SSAValue) -> None:
-        """``out[part, m] = parts[part, m]``"""
+        """Add the statement ``out[part, m] = parts[part, m]``."""
         index = (Dim.symbol(PART), *s.write.index)
         body = _body([parts], lambda args: [])
         made.add(poly.StatementOp(f"{s.name}p", self._domain(s), [], [parts], out, body), [index, index])
@@ -102,7 +103,7 @@ class RunningParts:
 
     @property
     def _size(self) -> int:
-        """The keys of a part; the last one of a symbolic number may have fewer."""
+        """The number of keys of a part; the last part of a symbolic number of keys may have fewer."""
         if isinstance(self._extent, Dim):
             return open_terms(running_sum(self.stream))
         assert isinstance(self.parts, int)
@@ -110,12 +111,13 @@ class RunningParts:
 
     @property
     def _terms(self) -> DimLike:
-        """The keys of a part, over the iterator of parts."""
+        """The number of keys of a part, as a function of the iterator over the parts."""
         return open_size(running_sum(self.stream)) if isinstance(self._extent, Dim) else self._size
 
     @property
     def _overlap(self) -> int:
-        """The keys of the last part that the one before has, too: for these it counts nothing."""
+        """The number of keys at the start of the last part that also belong to the part before, which alone counts
+        them."""
         extent, parts = self._extent, self.parts
         return parts * self._size - extent if isinstance(extent, int) and isinstance(parts, int) else 0
 
@@ -124,7 +126,7 @@ class RunningParts:
         return masked_statements(self.stream.inside, self.stream.along)
 
     def _index(self, access: Access, s: StatementView) -> Index:
-        """An element in a part: of what the part makes, or of an argument."""
+        """Return the index of an element in a part: of an array that the part computes, or of an argument."""
         if access.array in {other.write.array for other in self.stream.inside}:
             return (Dim.symbol(PART), *access.index)
         along = self.stream.along[s.name]
@@ -140,7 +142,8 @@ class RunningParts:
     # -- their combination ---------------------------------------------------------------------------------------------
 
     def second(self, name: str) -> Kernel:
-        """The kernel that combines the parts, its first arguments, and computes what is after the stream."""
+        """Return the kernel that combines the parts, which are its first arguments, and computes the statements after
+        the stream."""
         after = [s.op for s in self.stream.after]
         used = {v for op in after for v in (*op.ins, op.out)}
         kept = [n for n, arg in enumerate(self.fn.block.args) if arg in used]
@@ -159,7 +162,7 @@ class RunningParts:
         return made.function(name, points), kept
 
     def _load(self, made: KernelCopy, s: StatementView, parts: SSAValue) -> SSAValue:
-        """``t[part, m] = parts[part, m]``: a local array, whose readers have the same axes."""
+        """Add ``t[part, m] = parts[part, m]`` and return t, a local array whose readers have the same axes."""
         local = _local(made, parts.type)
         self._copy(made, s, parts, local)
         return local
@@ -167,7 +170,8 @@ class RunningParts:
     def _combine(
         self, made: KernelCopy, s: StatementView, parts: SSAValue, scale: tuple[SSAValue, Index] | None
     ) -> None:
-        """``t[m] += parts[part, m]``, times the weight of the part."""
+        """Add the statement ``t[m] += parts[part, m]``, or with ``scale``, ``t[m] += parts[part, m] * scale[part,
+        m]``."""
         part = Dim.symbol(PART)
         ins, indices = [parts], [(part, *s.write.index)]
         if scale:
@@ -177,7 +181,8 @@ class RunningParts:
         made.statement(s.op, bounds, ins, made.values[s.op.out], [*indices, s.write.index], body)
 
     def _weights(self, made: KernelCopy, s: StatementView, parts: SSAValue) -> SSAValue:
-        """``w[part, m] = exp(parts[part, m] - t[m])``, the factors of what was summed below the maximum of a part."""
+        """Add ``w[part, m] = exp(parts[part, m] - t[m])`` and return w: the factors by which the sums of each part are
+        rescaled to the total maximum."""
         local, index = _local(made, parts.type), (Dim.symbol(PART), *s.write.index)
         ins, body = [parts, made.values[s.op.out]], _body([parts, made.values[s.op.out]], _power)
         for arg in body.block.args:
@@ -186,7 +191,7 @@ class RunningParts:
         return local
 
     def _domain(self, s: StatementView) -> poly.DomainAttr:
-        """The points of the parts of a result."""
+        """Return the domain of the parts of a result."""
         return poly.DomainAttr([(PART, self.parts), *((i, s.bounds[i]) for i in s.parallel)])
 
 
@@ -197,7 +202,8 @@ def _local(made: KernelCopy, type_: Attribute) -> SSAValue:
 
 
 def _body(ins: Sequence[SSAValue], compute: Callable[[Sequence[SSAValue]], list[Operation]]) -> Region:
-    """A body that yields the last result of ``compute``, or its first argument."""
+    """Return a body that yields the last result of ``compute``, or its first argument if ``compute`` returns no
+    operation."""
     block = Block(arg_types=[v.type.element_type for v in ins if isinstance(v.type, MemRefType)])
     made = compute(block.args)
     block.add_ops([*made, poly.YieldOp(made[-1].results[0] if made else block.args[0])])
@@ -216,7 +222,7 @@ def _power(args: Sequence[SSAValue]) -> list[Operation]:
 
 
 def _limit(arg: SSAValue, block: Block) -> None:
-    """Use at least the lowest finite number in place of ``arg``."""
+    """Replace ``arg`` by the larger of ``arg`` and the lowest finite number."""
     first = block.first_op
     assert isinstance(arg.type, AnyFloat) and first is not None
     number = arith.ConstantOp(FloatAttr(lowest(element_name(arg.type)), arg.type))

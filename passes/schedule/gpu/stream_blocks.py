@@ -1,4 +1,5 @@
-"""Blocks of a stream on a GPU: the tiles of its statements in a block of rows and of points of the reduction."""
+"""Blocks of a stream on a GPU: a thread block has a block of rows and steps over blocks of the reduction; this file
+computes the tiles of its statements."""
 
 from __future__ import annotations
 
@@ -20,9 +21,9 @@ HALF_FULL = 9  # rows of a fragment of 16 at least
 
 @dataclass(frozen=True)
 class Blocks:
-    """A stream in equal blocks of at most so many ``rows`` and ``points`` of the reduction; along symbolic extents of
-    exactly so many, the last one partly beyond it. ``fragments``: whether matrices are in registers, as left factors of
-    what sums them. Their rows are then those of the block."""
+    """A stream in equal blocks of at most ``rows`` rows and ``points`` points of the reduction. Along symbolic extents
+    blocks have exactly so many, and the last one may be partly beyond the extent. ``fragments``: matrices are in
+    registers, as left factors of the products that sum them, and their rows are those of the block."""
 
     stream: Stream
     rows: int
@@ -38,18 +39,18 @@ class Blocks:
         return tuple(splits)
 
     def sizes(self, s: StatementView) -> Mapping[str, int]:
-        """Points of a block along each iterator that has blocks of several."""
+        """Return the points of a block along each iterator that has blocks of several points."""
         splits = (split for split in self.partitions(s) if split.tiled or split.streamed)
         sizes = ((split.iterator, split.size(s.bounds[split.iterator])) for split in splits)
         return {iterator: size for iterator, size in sizes if size is not None}
 
     def lanes(self, s: StatementView) -> str:
-        """The iterator of a tile's lanes."""
+        """Return the iterator of a tile's lanes."""
         along = self.stream.along.get(s.name)
         return along if self.fragments and along in s.parallel else lanes_of(s)
 
     def _split(self, axis: Axis, s: StatementView, most: int) -> Partition:
-        """Blocks of at most so many points of an axis."""
+        """Return the partition of an axis into blocks of at most ``most`` points."""
         extent = self.stream.any_extent(axis)
         if isinstance(extent, int):
             rows_of_chain = axis is self.stream.rows[-1] and not self.stream.rescales
@@ -57,8 +58,8 @@ class Blocks:
         return Partition(axis[s.name], 0, points=most)
 
     def _count(self, extent: int, most: int, least: int) -> int:
-        """Blocks of at most so many points, the last one of fragments of at least so many: a single one is no axis, and
-        of few rows no fragments are made."""
+        """Return the number of blocks of at most ``most`` points, such that the last one has at least ``least`` points
+        in its fragments: a single point is no axis, and a few rows make no fragments."""
         blocks = -(-extent // most)
         while self.fragments and extent > blocks and 0 < extent % -(-extent // blocks) < least:
             blocks += 1
@@ -66,7 +67,7 @@ class Blocks:
 
 
 def nests_of(blocks: Blocks) -> Iterator[LoopNest]:
-    """The nests of all statements: those of the stream, then those after it."""
+    """Yield the nests of all statements: those of the stream, then those after it."""
     stream = blocks.stream
     after = [[*stage] for _, stage in itertools.groupby(stream.after, lambda s: s.bounds)]
     for n, stage in enumerate([*([s] for s in stream.inside), *after]):
@@ -74,7 +75,7 @@ def nests_of(blocks: Blocks) -> Iterator[LoopNest]:
 
 
 def _nest(stage: Sequence[StatementView], blocks: Blocks, joined: bool) -> LoopNest:
-    """A nest whose tile is the whole block, or as many columns of a result as it has."""
+    """Return a nest whose tile is the whole block, or as many columns of a result as ``columns_of`` allows."""
     first, names = stage[0], tuple(s.name for s in stage)
     row, sizes = blocks.stream.rows[-1][first.name], blocks.sizes(first)
     along_rows = bool(first.op.monoid) and not is_sum(first)  # rows are lanes, which share what they reduce
@@ -95,19 +96,20 @@ def _loop(iterator: str, size: int, vectorized: bool) -> TiledLoop:
 
 
 def columns_of(s: StatementView, iterator: str) -> int:
-    """The columns of a statement's tile."""
+    """Return the number of columns of a statement's tile."""
     extent = s.bounds[iterator]
     return min(extent, COLUMNS) if isinstance(extent, int) else COLUMNS
 
 
 def blocks_of(stream: Stream, rows: int) -> int:
-    """How many thread blocks there are, each with so many rows."""
+    """Return the number of thread blocks, each of which has ``rows`` rows."""
     *outer, last = (points([stream.any_extent(axis)]) for axis in stream.rows)
     return math.prod(outer) * -(-last // rows)
 
 
 def is_loop(stream: Stream, rows: int) -> bool:
-    """Whether blocks of each size are several, of which isl makes a loop; there may be any number of symbolic ones."""
+    """Return whether there are several blocks of each size, so that isl generates a loop; symbolic extents may have any
+    number of blocks."""
     if not all(isinstance(stream.any_extent(axis), int) for axis in stream.rows):
         return True
     *outer, last = map(stream.extent, stream.rows)

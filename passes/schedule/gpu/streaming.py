@@ -5,7 +5,7 @@ reduction (FlashAttention).
       →   contraction: S0 | b@8 m@16t n@32s b m/64 n/32v | k & rows: S1 | b@8 m@16t n@32s b m/64v | n/32v
           & elementwise: S2 | … b m/64 n/32v | & rows: S3 | … & contraction: S4 | … & elementwise: S5 | b@8 m@16t …
 
-Scores and running results are in shared memory; rows are combined by shuffles of the lanes that share one.
+Scores and running results are in shared memory. The lanes that share a row combine it by shuffles.
 """
 
 from __future__ import annotations
@@ -30,21 +30,22 @@ from mlc.target import GpuTarget
 from mlc.target.block_time import COLUMNS, QUERIES
 
 SHAPES = ((64, 64), (64, 32), (32, 64), (32, 32), (16, 32), (16, 16))
-"""Rows × points of the reduction in a block, the best first: more rows read the operands less often."""
+"""Rows × points of the reduction in a block, the best first: with more rows the operands are read less often."""
 FEW = ((8, 128), (16, 64), (16, 32))
-"""The same where there are fewer than 16 rows: of blocks of more points, queries are read less often."""
+"""Shapes for fewer than 16 rows, the best first: with more points, queries are read less often."""
 ONE = ((1, 128), (1, 64), (1, 32))
-"""The same where rows share nothing, as heads which each have their own keys."""
+"""Shapes for rows that share nothing, such as heads that each have their own keys."""
 FRAGMENTS = (
     (128, 64, 4), (128, 64, 8), (64, 64, 4), (32, 64, 2), (16, 64, 1), (64, 32, 4), (32, 32, 2), (16, 32, 1),
     (16, 16, 1),
 )  # fmt: skip
-"""The same on tensor cores, with the warps that share the rows."""
+"""Rows, points and warps of blocks on tensor cores; the warps share the rows."""
 CHAINS = (
     (128, 64, 4), (128, 64, 8), (128, 32, 8), (64, 64, 4), (64, 32, 4), (32, 64, 2), (32, 32, 2), (16, 64, 1),
     (16, 32, 1), (16, 16, 1),
 )  # fmt: skip
-"""The same of chains, which have several matrices of as many points, and more operands for each."""
+"""Rows, points and warps for chains on tensor cores, which have several matrices of as many points, and more operands
+for each."""
 SUMS = 128  # of a thread at most, scores among them
 OPEN_SUMS = 96  # the same of symbolic extents, with an array of rows × points beside them: its limits take registers
 MERGED_SUMS = 80  # the same where rows are of several axes, so that their indices are computed
@@ -59,14 +60,15 @@ STAGED = 16  # steps of a sum whose operands are in shared memory, too
 def fused(
     statements: Sequence[StatementView], target: GpuTarget, rules: Sequence[Rule], numerics: str = "default"
 ) -> Iterator[list[LoopNest]]:
-    """Nests of dependent statements: streamed where that is possible."""
+    """Yield nests of dependent statements: streamed if possible, else one joint nest."""
     yield from first_of(rule(statements, target, rules) for rule in (partial(streaming, numerics=numerics), joint))
 
 
 def streaming(
     statements: Sequence[StatementView], target: GpuTarget, rules: Sequence[Rule], numerics: str = "default"
 ) -> Iterator[list[LoopNest]]:
-    """Candidates: the largest blocks that fit in shared memory, and for which all multiprocessors are busy, first."""
+    """Yield candidates: first the largest blocks that fit in shared memory and occupy all multiprocessors, then the
+    others that fit."""
     for stream in streams(statements, symbolic=True):
         if numerics != "strict" and _share(stream):
             yield from _on_tensor_cores(stream, target)
@@ -86,12 +88,13 @@ def _shapes(stream: Stream) -> tuple[tuple[int, int], ...]:
 
 
 def _share(stream: Stream) -> bool:
-    """Whether rows read the same elements."""
+    """Return whether rows read elements in common."""
     return any(not read.depends_on(stream.rows[-1][s.name]) for s in stream.inside for read in s.reads)
 
 
 def _on_tensor_cores(stream: Stream, target: GpuTarget) -> Iterator[list[LoopNest]]:
-    """Candidates whose products are of fragments of halves: scores, and what follows from them, are in registers."""
+    """Yield candidates whose products multiply fragments of halves, while scores and what is computed from them stay in
+    registers."""
     products = [s for s in stream.inside if is_sum(s) and s.op.ins[1:]]
     mma = {instruction_of(s) for s in products}
     if mma != {MMA_SHAPES["f16"]} or not all(_is_whole(s, stream) for s in products):
@@ -107,7 +110,7 @@ def _on_tensor_cores(stream: Stream, target: GpuTarget) -> Iterator[list[LoopNes
 
 
 def _is_whole(s: StatementView, stream: Stream) -> bool:
-    """Whether a tile has all columns of a product's result, and it is one sum."""
+    """Return whether a tile has all columns of a product's result, and the product has one reduced iterator."""
     columns = s.bounds[lanes_of(s)]
     of_points = stream.along[s.name] not in s.reduced
     return len(s.reduced) == 1 and (of_points or isinstance(columns, int) and columns <= COLUMNS)
@@ -116,8 +119,8 @@ def _is_whole(s: StatementView, stream: Stream) -> bool:
 def _fits(
     stream: Stream, products: Sequence[StatementView], rows: int, points: int, warps: int, target: GpuTarget
 ) -> bool:
-    """Whether a thread has registers, and a block shared memory, for blocks of one size, of which fragments are more
-    than half full."""
+    """Return whether the registers of a thread and the shared memory of a block suffice for blocks of ``rows`` ×
+    ``points``, and more than half of each fragment is filled."""
     sizes = Blocks(stream, rows, points, fragments=True).sizes(products[0])
     if {padded(n) for n in sizes.values()} != {rows, points} or not is_loop(stream, rows):
         return False
@@ -141,8 +144,8 @@ def _fits(
 
 
 def _most_sums(stream: Stream) -> int:
-    """The sums of a thread at most: fewer where statements read an argument along rows and along the reduction, as a
-    mask, of symbolic extents."""
+    """Return the most sums of a thread. There are fewer for symbolic extents if statements read a matrix argument along
+    the rows and the reduction, such as a mask."""
     if not stream.rescales:
         return CHAIN_SUMS
     made = {s.write.array for s in stream.inside}
@@ -156,19 +159,20 @@ def _most_sums(stream: Stream) -> int:
 
 
 def _last(stream: Stream, axis: Axis, size: int) -> int:
-    """The points of the last block of an axis where it is smaller, and no block is partly beyond it; else 0."""
+    """Return the points of the last block of an axis if it is smaller than the others; 0 if it is not, or the extent is
+    symbolic."""
     extent = stream.any_extent(axis)
     return extent % size if isinstance(extent, int) else 0
 
 
 def _blocks(stream: Stream, sizes: Mapping[str, int], s: StatementView) -> list[tuple[Axis, int]]:
-    """The axes in blocks of several points, with their sizes. A smaller last block has a loop of its own, which along
-    the reduction has local arrays of its own; of rows it shares those of the same sizes."""
+    """Return the axes in blocks of several points, with the sizes of the blocks. A smaller last block has its own loop.
+    Along the reduction that loop has its own local arrays; for rows it shares arrays of equal sizes."""
     return [(axis, sizes[axis[s.name]]) for axis in (stream.rows[-1], stream.along)]
 
 
 def _staged(nest: LoopNest, products: Sequence[StatementView], points: int) -> LoopNest:
-    """The nest of a product with the steps that are staged together."""
+    """Return the nest of a product with the steps that are staged together; other nests unchanged."""
     s = next((s for s in products if s.name == nest.statements[0]), None)
     if s is None:
         return nest
@@ -179,7 +183,8 @@ def _staged(nest: LoopNest, products: Sequence[StatementView], points: int) -> L
 
 
 def _bytes(stream: Stream, rows: int, points: int) -> int:
-    """Bytes of shared memory of a block: of intermediate arrays, running results, and the operands of some steps."""
+    """Return the bytes of shared memory of a block: intermediate arrays, running results, and the operands of some
+    steps."""
     made = {s.write.array for s in stream.inside if stream.along[s.name] not in s.reduced}
     results = [s for s in stream.inside if is_sum(s) and stream.along[s.name] in s.reduced]
     columns = [columns_of(s, lanes_of(s)) for s in results]

@@ -1,8 +1,9 @@
-"""Schedule rule for reductions to few results on a GPU: a block has a strip of results, its threads share the terms.
+"""Schedule rule for reductions with few results on a GPU: a thread block has a strip of results, and its threads share
+the terms.
 
-Neighbouring threads read neighbouring elements: those of one sum where it is contiguous, which lanes then combine by
-shuffles, else those of neighbouring sums, of which each warp has a part. A product with up to 8 rows is such a
-reduction, too: each element of the matrix is read once, for all rows (GEMV).
+Neighbouring threads read neighbouring elements. If the terms of a sum are contiguous, these are terms of one sum, which
+lanes combine by shuffles; otherwise they belong to neighbouring sums, and each warp has a part of the terms. A product
+with up to 8 rows is such a reduction too: each element of the matrix is read once, for all rows (GEMV).
 """
 
 from __future__ import annotations
@@ -58,18 +59,19 @@ class _Strip:
 
     @property
     def others(self) -> list[str]:
-        """The parallel iterators of which a block has one point."""
+        """The parallel iterators of which a thread block has one point."""
         return [i for i in self.s.parallel if i != self.iterator and i not in self.rows]
 
     def blocks(self, size: int) -> int:
-        """The number of blocks for strips of ``size`` results."""
+        """Return the number of thread blocks for strips of ``size`` results."""
         others = points([self.s.bounds[i] for i in self.others])
         return others * -(-points([self.s.bounds[self.iterator]]) // size)
 
 
 def _nests(statements: Sequence[StatementView], strip: _Strip, target: GpuTarget) -> Iterator[LoopNest]:
-    """The widest strips of which there is one for each multiprocessor first, then narrower ones. None where one thread
-    a result is as many threads as the GPU runs and reads as well, or where sums are so few that each needs a block."""
+    """Yield nests: first the widest strips of which there is one for each multiprocessor, then narrower ones. Yield
+    none if one thread for each result would occupy the GPU and read as well, or if the sums are so few that each needs
+    its own block."""
     first, least = strip.s, 1 if strip.contiguous else target.warp
     enough = points([first.bounds[i] for i in first.parallel]) >= target.tasks() * target.block_threads
     if strip.terms < (SHORT if strip.contiguous else TERMS) or enough and not strip.contiguous:
@@ -82,7 +84,7 @@ def _nests(statements: Sequence[StatementView], strip: _Strip, target: GpuTarget
 
 
 def _sizes(strip: _Strip, target: GpuTarget) -> list[int]:
-    """The sizes of a strip, the largest first: powers of two."""
+    """Return the sizes of a strip, powers of two, the largest first."""
     most = WIDE
     if strip.contiguous:
         warps = target.block_threads // target.warp

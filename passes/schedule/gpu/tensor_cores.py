@@ -1,4 +1,4 @@
-"""Schedule rule for sums of products on tensor cores: tiles of whole fragments, and the warps that share them."""
+"""Schedule rule for sums of products on tensor cores: tiles of whole fragments, and the warps that share each tile."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ SHAPES = (
 )  # fmt: skip
 """Tiles (rows, columns), the best first, and the grid of warps that share each."""
 WARPGROUPS = (((128, 128), (8, 1)), ((64, 128), (4, 1)), ((64, 64), (4, 1)))
-"""The same of warpgroups, whose instruction the passes choose: four warps have 64 rows."""
+"""Tiles and grids of warps for warpgroups, whose instruction later passes choose: four warps have 64 rows."""
 BULK = (((256, 128), (8, 1)), ((128, 256), (8, 1)), *WARPGROUPS)
-"""The same where other warps copy the operands: no thread keeps addresses of copies beside its sums."""
+"""Tiles and grids for warpgroups if other warps copy the operands: then no thread keeps addresses of copies beside its
+sums."""
 PINGPONG = (((64, 256), (4, 1)), ((128, 128), (4, 1)), ((64, 128), (4, 1)))
-"""Tiles of one warpgroup, of which two alternate."""
+"""Tiles of one warpgroup, for two warpgroups that alternate."""
 PAIRS = ((2, 1), (1, 2))
-"""Rows and columns of blocks that share operands: the right one, the left one."""
+"""Rows and columns of pairs of blocks that share an operand: the right one, the left one."""
 CLUSTERS = (*PAIRS, (2, 2))
 RASTER = 8  # rows of tiles whose columns follow each other
 SUMS = 32  # of a thread at most, beside the addresses of several accesses at computed offsets
@@ -45,9 +46,9 @@ def tensor_cores(
     """``S0[m, n, k]: t[m, n] += a[m, k]·b[k, n]`` of halves →
     ``contraction: S0 | m/128p n/128vp | k/32 | warps=2x4 mma=m16n8k16``.
 
-    For factors of f32 these are candidates after those of other threads, but with relaxed numerics: as sums of two TF32
-    they take three products each. Strict numerics have bytes only. Floats of 8 bits are multiplied by warpgroups with
-    relaxed numerics alone.
+    For factors of f32 these candidates come after those of ``contraction``, because a factor is the sum of two TF32
+    numbers, which takes three products; with relaxed numerics they come first. With strict numerics only bytes are
+    multiplied. Warpgroups multiply floats of 8 bits only with relaxed numerics.
     """
     first = statements[0]
     mma, roles = instruction_of(first), roles_of(first)
@@ -61,8 +62,8 @@ def tensor_cores(
 
 
 def instruction_of(s: StatementView) -> MmaShape | None:
-    """The instruction for the factors of a sum of products; None where none multiplies their types, and for one
-    product a result."""
+    """Return the instruction for the factors of a sum of products; None if no instruction multiplies their types, or
+    the statement is no sum."""
     element = factor_element(element_of(v) for v in s.op.ins)
     mma = MMA_SHAPES[element] if element else None
     if mma is None or element_of(s.op.out) != mma.total or not s.reduced:
@@ -73,7 +74,8 @@ def instruction_of(s: StatementView) -> MmaShape | None:
 def _nests(
     statements: Sequence[StatementView], roles: OperandRoles, mma: MmaShape, target: GpuTarget, warpgroups: bool
 ) -> Iterator[LoopNest]:
-    """Candidates, the best first; of one tile those of warpgroups, in pairs of blocks where L2 bounds its time."""
+    """Yield candidates, the best first. For each tile, those of warpgroups come first, in pairs of blocks if L2 bounds
+    the time."""
     names = tuple(s.name for s in statements)
     read = warpgroups and target.warpgroups and (mma.bits == 16 or _is_along_the_sum(roles.s))
     groups = WARPGROUPS if read else ()
@@ -98,13 +100,13 @@ def _nests(
 
 
 Tile = tuple[tuple[TiledLoop, ...], tuple[TiledLoop, ...], ThreadBlock]
-"""The band, the loops inside and the thread block."""
+"""The band, the inner loops and the thread block."""
 
 
 def _tile(
     roles: OperandRoles, mma: MmaShape, shape: tuple[int, int], warps: tuple[int, int], warpgroup: bool = False
 ) -> Tile | None:
-    """A tile that is not larger than the padded extents; None where warpgroups need a larger one."""
+    """Return a tile that is at most as large as the padded extents; None if warpgroups need a larger one."""
     s, (*outer, row) = roles.s, roles.rows
     m, n = (
         _fitting(s.bounds[i], size, least)
@@ -127,8 +129,8 @@ def _tile(
 
 
 def _persistent(tile: Tile | None, s: StatementView, target: GpuTarget) -> Tile | None:
-    """A tile whose operands other warps copy; where there are more than multiprocessors, blocks take several, and copy
-    the operands of one while the results of another are written."""
+    """Return the tile with operands that other warps copy. If there are more tiles than multiprocessors, each block
+    takes several, and copies the operands of one tile while it writes the results of another."""
     if tile is None:
         return None
     band, inner, block = tile
@@ -138,7 +140,8 @@ def _persistent(tile: Tile | None, s: StatementView, target: GpuTarget) -> Tile 
 
 
 def _pingpong(tile: Tile | None, s: StatementView, target: GpuTarget) -> Tile | None:
-    """The nest with ping-pong, where blocks take several tiles: two warpgroups have one each, in turn."""
+    """Return the tile with ping-pong, in which two warpgroups have one tile each, in turn; None if blocks do not take
+    several tiles."""
     made = _persistent(tile, s, target)
     if made is None or not made[2].persist:
         return None
@@ -147,7 +150,8 @@ def _pingpong(tile: Tile | None, s: StatementView, target: GpuTarget) -> Tile | 
 
 
 def _pairs(nest: LoopNest, s: StatementView, target: GpuTarget) -> Iterator[LoopNest]:
-    """The nest with pairs of blocks, of two warpgroups: the threads of one, with 128 registers, have none for masks."""
+    """Yield the nest with pairs of blocks, if it has two warpgroups: the threads of a single warpgroup, with 128
+    registers, have none left for masks."""
     if nest.block is not None and nest.block.warps is not None and prod(nest.block.warps) > WARPGROUP:
         yield from _clusters(nest, s, target, PAIRS)
 
@@ -155,7 +159,7 @@ def _pairs(nest: LoopNest, s: StatementView, target: GpuTarget) -> Iterator[Loop
 def _clusters(
     nest: LoopNest, s: StatementView, target: GpuTarget, shapes: Sequence[tuple[int, int]]
 ) -> Iterator[LoopNest]:
-    """The nest with clusters of blocks, which share their operands, where the tiles are whole clusters."""
+    """Yield the nest with clusters of blocks, which share their operands, for each shape that divides the tiles."""
     if nest.block is None or nest.block.copy != "tma":
         return
     counts = [(s.bounds[item.iterator], item.size) for item in nest.band[-2:]]
@@ -167,12 +171,14 @@ def _clusters(
 
 
 def _is_along_the_sum(s: StatementView) -> bool:
-    """Whether both factors have neighbours along the sum (K-major), as warpgroups read what is not halves."""
+    """Return whether both factors are contiguous along the sum (K-major), as warpgroups require for elements other than
+    halves."""
     return all(access.stride(s.reduced[-1]) == 1 for access in s.reads)
 
 
 def _has_tensor_maps(s: StatementView) -> bool:
-    """Whether the factors are tensors that bulk copies take: with strides of 16 bytes or of one element."""
+    """Return whether bulk copies can read the factors as tensors: their strides must be one element or multiples of 16
+    bytes."""
     for value, access in zip(s.op.ins, s.reads, strict=True):
         unit = 16 // ITEMSIZE[element_of(value)]
         strides = [access.stride(i) for i in (*s.parallel, *s.reduced)]
@@ -182,10 +188,10 @@ def _has_tensor_maps(s: StatementView) -> bool:
 
 
 def _is_widened(s: StatementView) -> bool:
-    """Whether a factor is widened in shared memory, of which a block has one buffer."""
+    """Return whether a factor is widened in shared memory; a block has one buffer for the widened elements."""
     return len({ITEMSIZE[element_of(v)] for v in s.op.ins}) > 1
 
 
 def _fitting(extent: DimLike, size: int, least: int) -> int:
-    """The rows or columns of a tile: whole fragments."""
+    """Return the rows or columns of a tile, in whole fragments."""
     return min(size, max(padded(extent), least)) if isinstance(extent, int) else size

@@ -1,4 +1,4 @@
-"""Tile sizes of a thread block: an even share of the iteration space, in powers of two where extents allow it."""
+"""Tile sizes of a thread block: an even share of the iteration space, in powers of two if extents allow it."""
 
 from __future__ import annotations
 
@@ -17,29 +17,30 @@ OPEN = 8  # points of a tile along an axis of a symbolic extent, which may have 
 
 
 def padded(extent: int) -> int:
-    """The power of two that holds an extent: threads are distributed in powers of two."""
+    """Return the least power of two that is at least ``extent``: threads are distributed in powers of two."""
     return int(2 ** max(extent - 1, 0).bit_length())
 
 
 def points(extents: Sequence[DimLike]) -> int:
-    """The product of extents; of a symbolic one its symbols count as SCHEDULED, and at most so many points."""
+    """Return the product of extents. For a symbolic extent its symbols count as SCHEDULED, and the extent as at most
+    SCHEDULED."""
     return math.prod(e if isinstance(e, int) else _assumed(e) for e in extents)
 
 
 def _assumed(extent: Dim) -> int:
-    """The points of an extent, which is that of the first part where parts differ."""
+    """Return the assumed points of a symbolic extent; if it depends on the part, those of the first part."""
     found = evaluate(extent, dict.fromkeys(extent.symbols(), SCHEDULED) | {PART: 0})
     assert isinstance(found, int)
     return min(max(found, 1), SCHEDULED)
 
 
 def lanes_of(s: StatementView) -> str:
-    """The axis of neighbouring threads: the contiguous one of the result, else the innermost."""
+    """Return the axis of neighbouring threads: the contiguous axis of the result, or else the innermost one."""
     return next((i for i in reversed(s.parallel) if s.write.stride(i) == 1), s.parallel[-1])
 
 
 def tile_of(name: str, extent: DimLike, size: int, lanes: bool = False) -> TiledLoop:
-    """A loop in padded tiles of at most ``size`` points."""
+    """Return a loop in padded tiles of at most ``size`` points."""
     size = min(size, max(extent, 1)) if isinstance(extent, int) else size
     if size == 1 and not lanes:
         return TiledLoop(name)
@@ -54,10 +55,11 @@ def spread(
     divide: bool = False,
     widest: int | None = None,
 ) -> tuple[TiledLoop, ...]:
-    """A tile of about ``budget`` points: whole lanes first, then the axes before them, innermost first.
+    """Return loops for a tile of about ``budget`` points: whole lanes first, then the axes before them, innermost
+    first.
 
-    ``names`` is the band, outermost first; the lanes come last in the band. With ``divide`` tiles of the other axes
-    divide their extents where powers of two from ``ROWS`` on do, so that no access needs a condition. At most
+    ``names`` is the band, outermost first; the lanes come last in the band. With ``divide``, tiles of the other axes
+    divide extents that a power of two of at least ``ROWS`` divides, so that no access needs a condition. At most
     ``widest`` points are along the lanes.
     """
     vector = tile_of(lanes, bounds[lanes], min(budget, widest or budget), lanes=True)
@@ -75,6 +77,7 @@ def spread(
 
 
 def budget_of(extents: Sequence[DimLike], target: GpuTarget, most: int) -> int:
-    """Points of a tile: ``most`` a thread, or fewer where tiles for all multiprocessors would be smaller."""
+    """Return the points of a tile: ``most`` for each thread, or fewer if there would not be tiles for all
+    multiprocessors."""
     each = points(extents) // target.tasks()
     return target.block_threads * max(1, min(most, int(2 ** (max(each // target.block_threads, 1).bit_length() - 1))))

@@ -1,4 +1,5 @@
-"""A limit on isl's work: some operations on integer sets take exponential time, and no kernel may hang mlc."""
+"""A limit on isl's operations: some operations on integer sets take exponential time, and mlc must not hang on any
+kernel."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from mlc.dialects import kernel
 from mlc.dialects.poly import ScheduleError
 
 ISL_OPERATIONS = 50_000_000
-"""isl operations for one kernel in one pass; the largest kernels of the benchmarks need less than a hundredth."""
+"""The most isl operations for one kernel in one pass; the largest kernels of the benchmarks need less than a
+hundredth."""
 
 
 class IslLimit(ScheduleError):
@@ -20,7 +22,7 @@ class IslLimit(ScheduleError):
 
 @contextmanager
 def bounded(fn: kernel.FuncOp, stage: str, operations: int) -> Iterator[None]:
-    """Context manager of isl's work on a kernel; raises IslLimit after ``operations`` isl operations."""
+    """Context manager that limits isl's operations on a kernel; raises IslLimit after ``operations`` of them."""
     context = isl.DEFAULT_CONTEXT
     context.reset_operations()
     context.set_max_operations(operations)
@@ -36,7 +38,7 @@ def bounded(fn: kernel.FuncOp, stage: str, operations: int) -> Iterator[None]:
 
 
 def _exhausted() -> bool:
-    """Whether the limit is the cause of an error: every further isl operation then fails too."""
+    """Return whether the limit caused an error: every further isl operation then fails too."""
     try:
         isl.Set("[n] -> { [i] : 0 <= i < n }")
     except isl.Error:

@@ -1,6 +1,7 @@
 """Dependences between statement instances, and the proof that a schedule keeps them (isl).
 
-isl is asked where indices do not show the answer: sets, maps and their unions take most of a small kernel's time.
+isl is called only if comparing indices does not give the answer: sets, maps and their unions take most of the time of a
+small kernel.
 """
 
 from __future__ import annotations
@@ -18,41 +19,41 @@ from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
 
 @lru_cache(maxsize=4096)
 def element_access(domain: str, access: str) -> isl.Map:
-    """An access of a statement, restricted to its domain."""
+    """Return an access of a statement, restricted to the statement's domain."""
     return isl.Map(access).intersect_domain(isl.Set(domain))
 
 
 def _sharing(
     a: StatementView, b: StatementView, skip: Set[str] = frozenset()
 ) -> Iterator[tuple[Access, str, Access, str]]:
-    """The pairs of accesses of two statements to one array, at least one writing, with their strings; not of arrays in
-    ``skip``."""
+    """Yield the pairs of accesses of two statements to one array, with their isl strings, if at least one of them
+    writes. Arrays in ``skip`` are left out."""
     for (x, writes), (y, overwrites) in itertools.product(_accesses(a), _accesses(b)):
         if x[0].array == y[0].array and x[0].array not in skip and (writes or overwrites):
             yield (*x, *y)
 
 
 def _accesses(s: StatementView) -> list[tuple[tuple[Access, str], bool]]:
-    """Each access with its text, and whether it writes."""
+    """Return each access with its isl text, and whether it writes."""
     last = len(s.reads)
     return [(each, n == last) for n, each in enumerate(zip((*s.reads, s.write), s.accesses, strict=True))]
 
 
 @lru_cache(maxsize=4096)
 def meet(domain: str, access: str, other_domain: str, other: str) -> bool:
-    """Whether two statements access an element in common."""
+    """Return whether two statements access an element in common."""
     elements = element_access(domain, access).range().intersect(element_access(other_domain, other).range())
     return not elements.is_empty()
 
 
 def depend(a: StatementView, b: StatementView) -> bool:
-    """Whether an instance of one statement depends on one of the other."""
+    """Return whether an instance of one statement depends on an instance of the other."""
     return any(meet(a.domain, x, b.domain, y) for _, x, _, y in _sharing(a, b))
 
 
 def agree(statements: Sequence[StatementView], band: Sequence[str], skip: Set[str] = frozenset()) -> bool:
-    """Whether indices show that dependent instances have the same point of ``band``: for each of its iterators, both
-    accesses of an element have one index that it follows from. Where this is False it may be so nevertheless."""
+    """Return whether indices alone show that dependent instances have the same point of ``band``: for each iterator of
+    ``band``, both accesses of an element have one index that determines it. False means that indices do not show it."""
     return all(
         {*band} <= {i for n, m in zip(x.index, y.index, strict=True) if n == m for i in _determined(n, a, b)}
         or not meet(a.domain, text, b.domain, other)
@@ -62,8 +63,8 @@ def agree(statements: Sequence[StatementView], band: Sequence[str], skip: Set[st
 
 
 def _determined(index: DimLike, a: StatementView, b: StatementView) -> Set[str]:
-    """The iterators whose values follow from that of an index in two statements: all of ``6*i + j`` where j has at most
-    6 points. A symbolic number of points is at least 1, and only the largest term may have one."""
+    """Return the iterators whose values an index determines in two statements: both of ``6*i + j`` if j has at most 6
+    points. A symbolic number of points counts as at least 1, and only the largest term may have one."""
     terms = [(abs(c), m) for m, c in (index.terms if isinstance(index, Dim) else ()) if not _is_parameter(m, a, b)]
     reach: float = 0  # how far two values of the smaller terms can be apart
     for c, monomial in sorted(terms, key=lambda term: term[0]):
@@ -81,8 +82,8 @@ def _is_parameter(monomial: Monomial, a: StatementView, b: StatementView) -> boo
 
 
 def between(a: StatementView, b: StatementView, skip: Set[str] = frozenset()) -> isl.UnionMap:
-    """Pairs of instances of two statements that access one element, at least one writing it; not of arrays in
-    ``skip``."""
+    """Return the pairs of instances of two statements that access a common element, if at least one of them writes.
+    Arrays in ``skip`` are left out."""
     total = isl.UnionMap("{ }")
     for _, x, _, y in _sharing(a, b, skip):
         first, second = element_access(a.domain, x), element_access(b.domain, y)
@@ -91,7 +92,7 @@ def between(a: StatementView, b: StatementView, skip: Set[str] = frozenset()) ->
 
 
 def dependences(statements: Sequence[StatementView], skip: Set[str] = frozenset()) -> isl.UnionMap:
-    """Pairs of dependent instances, the first before the second in program order.
+    """Return pairs of dependent instances, the first before the second in program order.
 
     Instances of one reduction are related in both directions: their order is free, but they must share an accumulator.
     """
@@ -102,12 +103,12 @@ def dependences(statements: Sequence[StatementView], skip: Set[str] = frozenset(
 
 
 def independent(statements: Sequence[StatementView]) -> bool:
-    """Whether no instance of a statement depends on one of another."""
+    """Return whether no instance of a statement depends on an instance of another statement."""
     return not any(depend(a, b) for a, b in itertools.combinations(statements, 2))
 
 
 def components(statements: Sequence[StatementView]) -> list[list[StatementView]]:
-    """The connected components of the dependence graph: S0 → S1 and S2 → S3 → S4 are two."""
+    """Return the connected components of the dependence graph: S0 → S1 and S2 → S3 → S4 are two."""
     parts: list[list[StatementView]] = []
     for s in statements:
         linked = [p for p in parts if any(depend(other, s) for other in p)]
@@ -117,8 +118,8 @@ def components(statements: Sequence[StatementView]) -> list[list[StatementView]]
 
 
 def within_tiles(deps: isl.UnionMap, expansion: isl.UnionMap) -> bool:
-    """Whether both instances of every dependence are in one tile instance: tiles then run in any order, on any
-    thread."""
+    """Return whether both instances of every dependence are in one tile instance, so that tiles may run in any order,
+    on any thread."""
     tile_of = expansion.reverse()
     across = deps.apply_domain(tile_of).apply_range(tile_of)
     same = across.domain().identity()
@@ -126,7 +127,7 @@ def within_tiles(deps: isl.UnionMap, expansion: isl.UnionMap) -> bool:
 
 
 def one_point(statements: Sequence[StatementView], band: Sequence[str]) -> bool:
-    """Whether all dependences relate instances that agree on the iterators ``band``."""
+    """Return whether all dependences relate instances that agree on the iterators ``band``."""
     if agree(statements, band):
         return True
     points = isl.UnionMap("{ }")

@@ -1,4 +1,4 @@
-"""Dimensions, domains and accesses in isl's syntax, and their isl parameters."""
+"""isl's syntax for dimensions, domains and accesses, and the isl parameters of these."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import cached_property
 from mlc.dialects.semantics.dims import Dim, DimLike, Monomial, minimum_of, quotient_of
 
 ISL_WORDS = "exists and or implies not infty infinity nan min max rat true false ceild floord mod ceil floor"
-"""What isl's parser reads as no name, in upper or lower case."""
+"""The words that isl's parser does not accept as names, in upper or lower case."""
 
 
 @dataclass(eq=False)
@@ -26,7 +26,7 @@ class Params:
 
     @cached_property
     def names(self) -> dict[Monomial, str]:
-        """The parameter of each monomial that needs one, in the order of the statements."""
+        """The parameter for each monomial that needs one, in the order of the statements."""
         found = dict.fromkeys(m for dim in self.dims for m in _parameters(dim, self.iters))
         single = {m: m[0] for m in found if len(m) == 1 and isinstance(m[0], str)}
         symbols = {m: name for m, name in single.items() if name.lower() not in ISL_WORDS.split()}
@@ -41,7 +41,7 @@ class Params:
 
     @cached_property
     def prefix(self) -> str:
-        """The parameter tuple with which the text of a set or map begins."""
+        """The tuple of parameters with which the text of a set or map begins."""
         return f"[{', '.join(self.values)}] -> " if self.values else ""
 
     @cached_property
@@ -51,7 +51,7 @@ class Params:
         return " and ".join(f"{name} >= 0" for name in symbols)
 
     def text(self, dim: DimLike) -> str:
-        """``dim`` as an isl expression."""
+        """Return ``dim`` as an isl expression."""
         if isinstance(dim, int):
             return str(dim)
         parts = []
@@ -69,7 +69,7 @@ class Params:
 
 
 def _parameters(dim: DimLike, iters: frozenset[str]) -> Iterator[Monomial]:
-    """The monomials of ``dim`` that are parameters."""
+    """Yield the monomials of ``dim`` that are parameters."""
     for monomial, _ in dim.terms if isinstance(dim, Dim) else ():
         if quotient := quotient_of(monomial):
             yield from _parameters(quotient[0], iters)
@@ -84,20 +84,20 @@ def _iterator(monomial: Monomial, iters: frozenset[str]) -> bool:
 
 
 def domain_text(name: str, bounds: Mapping[str, DimLike], params: Params) -> str:
-    """The instances of a statement as an isl set."""
+    """Return the instances of a statement as an isl set."""
     conditions = " and ".join(f"0 <= {i} < {params.text(b)}" for i, b in bounds.items())
     return f"{params.prefix}{{ {name}[{', '.join(bounds)}]{' : ' if conditions else ''}{conditions} }}"
 
 
 def restricted_text(name: str, bounds: Mapping[str, DimLike], params: Params, conditions: Sequence[DimLike]) -> str:
-    """The instances of a statement where ``conditions`` are at least 0, as an isl set."""
+    """Return the instances of a statement for which ``conditions`` are at least 0, as an isl set."""
     sides = [f"0 <= {i} < {params.text(b)}" for i, b in bounds.items()]
     where = " and ".join([*sides, *(f"{params.text(c)} >= 0" for c in conditions)])
     return f"{params.prefix}{{ {name}[{', '.join(bounds)}] : {where} }}"
 
 
 def access_text(name: str, iters: Sequence[str], array: str, index: Sequence[DimLike], params: Params) -> str:
-    """The element that each instance of a statement reads or writes, as an isl map."""
+    """Return the element that each instance of a statement reads or writes, as an isl map."""
     element = f"{array}[{', '.join(map(params.text, index))}]"
     where = f" : {params.context}" if params.context else ""
     return f"{params.prefix}{{ {name}[{', '.join(iters)}] -> {element}{where} }}"

@@ -3,10 +3,11 @@
     S1[m, n]: t1[m] max= s[m, n] + b2[m, n]          b2[m, n] = 0 where n <= m, -inf elsewhere
     S2[m, n]: p[m, n] = exp(s[m, n] + b2[m, n] - t1[m])    S3[m, n]: t3[m] += p[m, n]
 
-Outside of n <= m the term of S1 is -inf and p is 0, which S3 and a product with p add: so all of these, and the scores
-s that nobody else reads, have iterations only where n <= m (FlexAttention calls the condition a mask function; Dong et
-al., 2024). Scores are taken to be finite there, and larger than the lowest finite number, which masks as -inf does.
-Each row must have an iteration: a softmax of masked elements alone is no number, or their mean.
+Outside of n <= m the term of S1 is -inf and p is 0, and so are the terms of S3 and of a product with p. These
+statements, and the statement of the scores s, if no other statement reads them, therefore need iterations only for n <=
+m (FlexAttention calls the condition a mask function; Dong et al., 2024). Scores outside of n <= m are assumed to be
+finite, and larger than the lowest finite number, which masks as -inf does. Each row must have an iteration: the softmax
+of a row of masked elements is NaN, or their mean.
 """
 
 from __future__ import annotations
@@ -29,18 +30,19 @@ from mlc.passes.schedule.polyhedral.running_reductions import COPIES
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
 
 Number = float | bool | None
-"""A value outside of the conditions; None where it is not known. -inf also stands for the lowest finite number."""
+"""A value outside of the conditions; None if it is not known. -inf also stands for the lowest finite number."""
 Conditions = tuple[DimLike, ...]
 """Expressions of iterators, which are at least 0 in the domain."""
 MASK = "mask"
-"""The attribute of the operation that chooses the identity outside of a statement's conditions."""
+"""The attribute of the operation that selects the identity outside of a statement's conditions."""
 MASKED = float("-inf")
 IDENTITIES = {"add": 0.0, "max": MASKED}
 
 
 @dataclass(frozen=True)
 class Outside:
-    """Elements of an array outside of ``conditions``, which are over the iterators of its writer: all ``value``."""
+    """An array whose elements outside of ``conditions`` all equal ``value``. The conditions are over the iterators of
+    the writer."""
 
     write: Access
     conditions: Conditions
@@ -49,8 +51,8 @@ class Outside:
 
 @dataclass
 class Masks:
-    """``bands``: the masks among the arrays of a kernel. ``conditions``: those of each statement's restricted domain;
-    ``masked``: the value outside of those statements that read a mask."""
+    """The masked iterations of a kernel. ``bands``: the constant masks, by array; ``conditions``: those of each
+    statement with a restricted domain; ``masked``: the value outside, of each statement that reads a mask."""
 
     statements: Sequence[StatementView]
     bands: Mapping[str, Band]
@@ -59,7 +61,8 @@ class Masks:
     made: dict[str, Outside] = field(default_factory=dict)
 
     def holds(self) -> bool:
-        """Whether each statement that reads a mask, or what follows from it, has a restricted domain."""
+        """Return whether each statement that reads a mask, or a value computed from one, can have a restricted domain;
+        fill ``conditions`` and ``masked``."""
         return all(map(self._forward, self.statements)) and self._backward() and bool(self.masked)
 
     def _forward(self, s: StatementView) -> bool:
@@ -81,7 +84,7 @@ class Masks:
         return bool(reduced) and is_identity and _has_rows(s, conditions)
 
     def _conditions_of(self, read: Access) -> Conditions:
-        """The conditions that the element of a read has, by the reader's iterators."""
+        """Return the conditions of the element that ``read`` reads, over the reader's iterators."""
         if read.array in self.bands:
             return conditions_of(self.bands[read.array], read)
         if outside := self.made.get(read.array):
@@ -90,7 +93,7 @@ class Masks:
         return ()
 
     def _value(self, s: StatementView) -> Number:
-        """The value that a statement yields outside of its conditions."""
+        """Return the value that a statement yields outside of its conditions."""
         known: dict[SSAValue, Number] = {}
         for arg, read in zip(s.op.body.block.args, s.reads, strict=True):
             if read.array in self.bands:
@@ -104,7 +107,8 @@ class Masks:
         return None
 
     def _backward(self) -> bool:
-        """Restrict the domains of statements whose results are read under conditions alone."""
+        """Restrict the domains of statements whose results are read under conditions only; return whether the
+        conditions of all readers agree."""
         for s in reversed(self.statements):
             uses = [(r, reader) for reader in self.statements for r in reader.reads if r.array == s.write.array]
             local = isinstance(s.op.out.owner, kernel.LocalOp)
@@ -119,7 +123,8 @@ class Masks:
 
 
 def conditions_of(band: Band, read: Access) -> Conditions:
-    """Where an element of a band matrix is inside the band; none where its index is not affine."""
+    """Return the conditions under which an element of a band matrix is inside the band; () if its index is not
+    affine."""
     row, column = (0, *read.index)[-2:]
     found = [] if band.lower is None else [column - row - band.lower]
     found += [] if band.upper is None else [band.upper + row - column]
@@ -129,13 +134,13 @@ def conditions_of(band: Band, read: Access) -> Conditions:
 
 
 def _translated(conditions: Conditions, read: Access, write: Access) -> Conditions:
-    """Conditions by the iterators of the writer of what is read."""
+    """Return the conditions of a reader over the iterators of the statement that writes what it reads."""
     names = {str(r): w for r, w in zip(read.index, write.index, strict=True) if isinstance(r, Dim)}
     return tuple(evaluate(c, names) for c in conditions)
 
 
 def _has_rows(s: StatementView, conditions: Conditions) -> bool:
-    """Whether each result of a reduction has a term under the conditions."""
+    """Return whether each result of a reduction has a term under the conditions."""
     whole, part = isl.Set(s.domain), isl.Set(restricted_text(s.name, s.bounds, s.params, conditions))
     for n, i in reversed([*enumerate(s.iters)]):
         if i in s.reduced:
@@ -144,12 +149,13 @@ def _has_rows(s: StatementView, conditions: Conditions) -> bool:
 
 
 def _number(value: float, of: SSAValue) -> Number:
-    """A constant; the lowest number of its type is -inf."""
+    """Return a constant as a Number: the lowest number of its type becomes -inf."""
     return MASKED if isinstance(of.type, AnyFloat) and value <= lowest(element_name(of.type)) else value
 
 
 def _outside(op: Operation, args: Sequence[Number]) -> Number:
-    """The result of an operation on values outside of the conditions, of which those that are not known are finite."""
+    """Return the result of an operation on values outside of the conditions, where values that are not known are
+    finite."""
     match op.name, args:
         case "arith.constant", _:
             assert isinstance(op, arith.ConstantOp) and isinstance(op.value, FloatAttr | IntegerAttr)

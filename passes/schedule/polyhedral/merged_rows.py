@@ -1,10 +1,11 @@
-"""Queries of heads that share keys as rows of one tile: the iterators on which the keys do not depend become one.
+"""Merged rows: queries of heads that share keys become rows of one tile; the iterators on which the keys do not depend
+become one iterator.
 
     S0[h, g, m, n, d]: t0[h, g, m, n] += q[h, g, m, d]·k[h, n, d]
       →   S0[h, g_m, n, d]: t0[h, g_m, n] += q[h, g_m // 3, g_m % 3, d]·k[h, n, d]     (3 queries)
 
-Local arrays have one dimension in place of theirs. The tile of a thread block then has the queries of all heads of a
-group, and reads their keys once.
+Local arrays have one dimension in place of those of the iterators. The tile of a thread block then has the queries of
+all heads of a group, and reads their keys once.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ Group = tuple[str, ...]
 
 
 def merge_rows(fn: kernel.FuncOp, statements: Sequence[StatementView], axes: Sequence[Axis]) -> bool:
-    """Make one axis of ``axes``, which all statements have; False, and no change, where a local array has them in
-    another order, or a statement uses one as a number."""
+    """Merge ``axes``, which all statements have, into one axis. Return False and change nothing if a local array has
+    them in another order, or a statement uses one as a number."""
     groups = {s.name: tuple(axis[s.name] for axis in axes) for s in statements}
     positions: dict[SSAValue, int] = {}
     for s in statements:
@@ -46,13 +47,14 @@ def merge_rows(fn: kernel.FuncOp, statements: Sequence[StatementView], axes: Seq
 
 
 def _locals(s: StatementView) -> list[tuple[SSAValue, Access]]:
-    """The accesses of a statement to local arrays."""
+    """Return the accesses of a statement to local arrays."""
     pairs = zip((*s.op.ins, s.op.out), (*s.reads, s.write), strict=True)
     return [(value, access) for value, access in pairs if isinstance(value.owner, kernel.LocalOp)]
 
 
 def _position(access: Access, group: Group) -> int | None:
-    """The first of neighbouring dimensions that are indexed by a group, in order."""
+    """Return the first of neighbouring dimensions that the iterators of a group index in order; None if there is not
+    exactly one such place."""
     names = [str(i) for i in access.index]
     found = [n for n in range(len(names)) if tuple(names[n : n + len(group)]) == group]
     return found[0] if len(found) == 1 else None
@@ -70,7 +72,7 @@ def _merge(s: StatementView, group: Group, positions: Mapping[SSAValue, int]) ->
 
 
 def _replace(local: kernel.LocalOp, at: int, count: int) -> None:
-    """A local array with one dimension in place of ``count``."""
+    """Replace a local array by one that has one dimension in place of ``count`` dimensions from ``at`` on."""
     shape = shape_of(local.result)
     extents = [n for n in shape[at : at + count] if isinstance(n, int)]
     type_: MemRefType = memref(element_of(local.result), (*shape[:at], prod(extents), *shape[at + count :]))

@@ -1,9 +1,9 @@
-"""Masks of terms that two parts of a running reduction have: they count in the first of both.
+"""Masks of terms that belong to two parts of a running reduction: such a term counts in the first of the two only.
 
     S1: t1[part, m] max= s[part, m, n]                  →   … max= where(part < 7 or n >= 5, s[part, m, n], -inf)
     S2: p[part, m, n] = exp(s[part, m, n] - t1[part, m])   →   … = where(part < 7 or n >= 5, exp(…), 0)
 
-A sum of products with p is then right as it is.
+A sum of products with p then needs no mask.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from mlc.passes.schedule.polyhedral.restricted_body import Comparisons, constant
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 
 ZEROS = {"arith.mulf", "arith.extf", "arith.truncf", "builtin.unrealized_conversion_cast", "poly.yield"}
-"""The operations of which a factor 0 makes 0."""
+"""The operations whose result is 0 if a factor is 0."""
 
 
 def masked_statements(inside: Sequence[StatementView], along: Mapping[str, str]) -> frozenset[str]:
-    """The statements whose terms along an iterator of each need a mask: exponentials of what is below the maximum, and
-    reductions, but for sums of products with what is 0 there already."""
+    """Return the statements that need a mask: exponentials of differences from the maximum, and reductions, except sums
+    of products with a factor that is 0 already. ``along``: the reduced iterator of each statement."""
     zero, found = set[str](), set[str]()
     for s in inside:
         reads = any(r.array in zero for r in s.reads) and {o.name for o in s.op.body.block.ops} <= ZEROS
@@ -41,7 +41,7 @@ def _has_power(s: StatementView) -> bool:
 
 
 def mask_first(block: Block, part: str, last: int, along: str, count: int, identity: float) -> None:
-    """Make the yielded value of a statement ``identity`` for the first ``count`` terms of the ``last`` part."""
+    """Let a statement yield ``identity`` for the first ``count`` terms of the ``last`` part."""
     end = block.last_op
     assert isinstance(end, poly.YieldOp)
     value, build = end.operands[0], Comparisons(end)

@@ -20,14 +20,15 @@ from mlc.passes.schedule.polyhedral.statement_view import StatementView
 
 @dataclass(frozen=True)
 class RestrictedBody:
-    """The region of a statement that reads masks: it has their values inside, and yields the identity outside."""
+    """The rewriting of a statement that reads masks: it uses their values inside of the band, and yields the identity
+    outside."""
 
     s: StatementView
     conditions: Conditions
     masks: Masks
 
     def rewritten(self) -> poly.StatementOp:
-        """The statement, in place of the one that reads masks."""
+        """Replace the statement by one that reads no mask, and return that."""
         old, block = self.s.op, self.s.op.body.block
         read = [n for n, r in enumerate(self.s.reads) if r.array in self.masks.bands]
         for n in read:
@@ -44,7 +45,7 @@ class RestrictedBody:
         return op.results[0]
 
     def _mask(self) -> None:
-        """The yielded value is the identity where a condition is less than 0."""
+        """Select the identity as the yielded value if a condition is less than 0."""
         last = self.s.op.body.block.last_op
         assert isinstance(last, poly.YieldOp)
         value = last.operands[0]
@@ -57,7 +58,8 @@ class RestrictedBody:
 
 
 def without_reads(old: poly.StatementOp, read: Sequence[int]) -> poly.StatementOp:
-    """The statement without some operands, which its body does not use, in place of ``old``."""
+    """Replace ``old`` by a statement without the operands numbered ``read``, which its body does not use, and return
+    it."""
     for n in reversed(read):
         old.body.block.erase_arg(old.body.block.args[n])
     ins = [v for n, v in enumerate(old.ins) if n not in read]
@@ -74,7 +76,7 @@ def without_reads(old: poly.StatementOp, read: Sequence[int]) -> poly.StatementO
 
 @dataclass(frozen=True)
 class Comparisons:
-    """Builds comparisons of iterators in the body of a statement, before one of its operations."""
+    """A builder of comparisons of iterators in the body of a statement, before the operation ``before``."""
 
     before: Operation
     element: IntegerType = i64
@@ -86,14 +88,15 @@ class Comparisons:
         return op.results[0]
 
     def all_hold(self, conditions: Sequence[DimLike]) -> SSAValue:
-        """Whether all of some sums of iterators are at least 0."""
+        """Return a value that is true if all ``conditions``, which are sums of iterators, are at least 0."""
         whole, *others = map(self.compare, conditions)
         for other in others:
             whole = self.add(arith.AndIOp(whole, other))
         return whole
 
     def compare(self, condition: DimLike) -> SSAValue:
-        """Whether a sum of iterators is at least 0: those with a minus are at most the others."""
+        """Return a value that is true if ``condition``, a sum of iterators, is at least 0: the negative terms are moved
+        to the other side."""
         assert isinstance(condition, Dim)
         terms = [(monomial, c) for monomial, c in condition.terms]
         sides = [Dim.of({m: sign * c for m, c in terms if sign * c > 0}) for sign in (-1, 1)]
@@ -126,7 +129,7 @@ def constant(value: Number, like: SSAValue) -> arith.ConstantOp:
 
 
 def _fold(ops: Sequence[Operation]) -> None:
-    """Choose by constant conditions, and add no zeros; erase what nobody reads."""
+    """Fold selections by constant conditions and additions of zero, and erase operations without readers."""
     for op in ops:
         match op:
             case arith.SelectOp(cond=SSAValue(owner=arith.ConstantOp(value=IntegerAttr() as chosen))):

@@ -1,4 +1,4 @@
-"""Running reductions: which statements can be computed block by block of a reduction, in order (online softmax).
+"""Running reductions: statements that can be computed block by block of a reduction, in order (online softmax).
 
     S1[m, n]: t1[m] max= s[m, n]     S2[m, n]: p[m, n] = exp(s[m, n] - t1[m])     S3[m, n]: t3[m] += p[m, n]
 
@@ -35,7 +35,8 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Dependence:
-    """``maximum``: the element of the running maximum, by the statement's iterators; None for plain values."""
+    """How a value depends on a running maximum. ``maximum``: the element of the maximum, over the statement's
+    iterators; None for plain values."""
 
     kind: Kind = Kind.PLAIN
     maximum: Access | None = None
@@ -49,8 +50,8 @@ COPIES = ("builtin.unrealized_conversion_cast", "arith.extf", "arith.truncf")
 
 @dataclass(frozen=True)
 class Running:
-    """``scales``: the running maximum by which each running reduction is rescaled, None for one that is not;
-    ``arrays``: what these write; ``statements``: all statements of the stream."""
+    """The running reductions of a stream. ``scales``: the running maximum by which each of them is rescaled, None if it
+    is not; ``arrays``: the arrays that they write; ``statements``: all statements of the stream."""
 
     scales: Mapping[str, Access | None]
     arrays: frozenset[str]
@@ -58,7 +59,7 @@ class Running:
 
     @property
     def maxima(self) -> frozenset[str]:
-        """The arrays of the maxima by which others are rescaled."""
+        """The arrays of the maxima by which other reductions are rescaled."""
         return frozenset(a.array for a in self.scales.values() if a)
 
 
@@ -66,7 +67,7 @@ NOTHING = Running({}, frozenset(), frozenset())
 
 
 def running_of(nests: Sequence[LoopNest], statements: Mapping[str, StatementView]) -> Running:
-    """The running reductions of a schedule.
+    """Return the running reductions of a schedule.
 
     Raises:
         ScheduleError: a statement of a streamed nest cannot be computed block by block.
@@ -76,7 +77,8 @@ def running_of(nests: Sequence[LoopNest], statements: Mapping[str, StatementView
 
 
 def running_reductions(statements: Sequence[StatementView], along: Mapping[str, str]) -> Running:
-    """The running reductions among ``statements``, in order; ``along``: the streamed iterator of each.
+    """Return the running reductions among ``statements``, which are in order. ``along``: the streamed iterator of each
+    statement.
 
     Raises:
         ScheduleError: a statement cannot be computed block by block.
@@ -102,8 +104,8 @@ def running_reductions(statements: Sequence[StatementView], along: Mapping[str, 
 
 
 def masked_beyond(nest: LoopNest, statements: Sequence[StatementView]) -> dict[str, str]:
-    """The iterator of the statements of a nest whose values must be the identity, or 0, beyond the extent of a stream
-    in padded blocks: reductions, and what a sum of products has as a factor."""
+    """Return the statements of a nest whose values must be the identity, or 0, beyond the extent of a stream in padded
+    blocks, each with the streamed iterator: reductions, and statements that compute a factor of a sum of products."""
     split = nest.streamed
     if split is None or not split.points:
         return {}
@@ -115,14 +117,14 @@ def masked_beyond(nest: LoopNest, statements: Sequence[StatementView]) -> dict[s
 
 
 def _is_product(s: StatementView) -> bool:
-    """Whether a statement sums products of what it reads, which are 0 where a factor is."""
+    """Return whether a statement sums products of its operands, which are 0 if a factor is 0."""
     names = {o.name for o in s.op.body.block.ops}
     sums = s.op.monoid is not None and s.op.monoid.data == "add"
     return sums and "arith.mulf" in names and names <= {"arith.mulf", "poly.yield", *COPIES}
 
 
 def _value(s: StatementView, made: Mapping[str, tuple[Access, Dependence]]) -> Dependence:
-    """How the value that a statement yields, and combines, depends on a running maximum."""
+    """Return how the value that a statement yields depends on a running maximum."""
     values: dict[SSAValue, Dependence] = {}
     for arg, read in zip(s.op.body.block.args, s.reads, strict=True):
         values[arg] = _read(read, *made[read.array]) if read.array in made else PLAIN
@@ -144,7 +146,8 @@ def _value(s: StatementView, made: Mapping[str, tuple[Access, Dependence]]) -> D
 
 
 def _read(read: Access, write: Access, value: Dependence) -> Dependence:
-    """The value of an element that an earlier statement has made, with the maximum by the reader's iterators."""
+    """Return the dependence of an element that an earlier statement has written, with the maximum over the reader's
+    iterators."""
     if value.maximum is None:
         return value
     names = {str(i): r for i, r in zip(write.index, read.index, strict=True) if isinstance(i, Dim)}
@@ -153,7 +156,7 @@ def _read(read: Access, write: Access, value: Dependence) -> Dependence:
 
 
 def _lowest(value: SSAValue) -> bool:
-    """Whether a value is the lowest finite number of its type."""
+    """Return whether a value is the lowest finite number of its type."""
     match value.owner:
         case arith.ConstantOp(value=FloatAttr() as number):
             return bool(number.value.data == lowest(element_name(number.type)))
@@ -168,7 +171,7 @@ def _is_zero(value: SSAValue) -> bool:
 
 
 def _combined(op: Operation, args: Sequence[Dependence]) -> Dependence | None:
-    """The dependence of a result; None where it is of no kind."""
+    """Return the dependence of the result of ``op``; None if it is of no kind."""
     kinds = [a.kind for a in args]
     dependent = next((a for a in args if a != PLAIN), PLAIN)
     if dependent == PLAIN:

@@ -1,4 +1,4 @@
-"""Axes of a kernel: which iterators of its statements index the same dimension of the arrays between them."""
+"""Axes of a kernel: iterators of different statements that index the same dimension of the arrays between them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
 
 Axis = Mapping[str, str]
-"""The iterator of each statement that has the axis."""
+"""The iterator of each statement that has the axis, by the statement's name."""
 
 
 def axes_of(statements: Sequence[StatementView]) -> list[Axis]:
-    """The axes of ``statements``, in the order of their iterators; iterators are of one axis where an array that one
-    statement writes and another reads has them as indices in the same position."""
+    """Return the axes of ``statements``, in the order of their iterators. Two iterators belong to one axis if they
+    index the same dimension of an array that one statement writes and another reads."""
     parts = {(s.name, i): {(s.name, i)} for s in statements for i in s.iters}
     for a, b in _linked(statements):
         if parts[a] is not parts[b]:
@@ -36,11 +36,11 @@ def _linked(statements: Sequence[StatementView]) -> Iterator[tuple[tuple[str, st
 
 
 def _names(access: Access, s: StatementView) -> list[str]:
-    """The iterator that is each index, "" for another index."""
+    """Return, for each index of an access, the iterator that it consists of, or "" if it is another expression."""
     return [str(i) if isinstance(i, Dim) and str(i) in s.iters else "" for i in access.index]
 
 
 def extent_of(axis: Axis, statements: Sequence[StatementView]) -> DimLike | None:
-    """The extent of an axis; None where statements differ."""
+    """Return the extent of an axis; None if statements have different extents."""
     extents = {s.bounds[axis[s.name]] for s in statements if s.name in axis}
     return extents.pop() if len(extents) == 1 else None

@@ -35,12 +35,13 @@ class Access:
         return frozenset(name for i in self.index if isinstance(i, Dim) for name in i.symbols())
 
     def slides(self, along: str, over: str) -> bool:
-        """Whether points that differ along ``along`` and along ``over`` can read one element, as in a sliding
-        window."""
+        """Return whether points that differ along ``along`` and along ``over`` can read the same element, as in a
+        sliding window."""
         return any(isinstance(i, Dim) and {along, over} <= i.symbols() for i in self.index)
 
     def stride(self, name: str) -> DimLike | None:
-        """Elements between neighbours along iterator ``name``; None where that is not a constant."""
+        """Return the distance in elements between neighbours along the iterator ``name``; None if it is not
+        constant."""
         terms = [(m, c) for m, c in (self.linear.terms if isinstance(self.linear, Dim) else ()) if _mentions(m, name)]
         total: DimLike = 0
         for monomial, c in terms:
@@ -68,7 +69,7 @@ class StatementView:
 
     @cached_property
     def reduced(self) -> tuple[str, ...]:
-        """Iterators on which the written element does not depend."""
+        """The iterators on which the written element does not depend."""
         return tuple(i for i in self.iters if not self.write.depends_on(i)) if self.op.monoid else ()
 
     @cached_property
@@ -95,7 +96,7 @@ class StatementView:
 
 
 def statements_of(fn: kernel.FuncOp) -> list[StatementView]:
-    """The statements of a kernel, which share its isl parameters."""
+    """Return the statements of a kernel, which share its isl parameters."""
     ops = [op for op in fn.block.ops if isinstance(op, poly.StatementOp)]
     dims = [d for op in ops for d in (*(i for a in op.accesses for i in a.data[1]), *(n for _, n in op.domain.data))]
     params = Params(dims, frozenset(i for op in ops for i, _ in op.domain.data))
@@ -103,7 +104,8 @@ def statements_of(fn: kernel.FuncOp) -> list[StatementView]:
 
 
 def epilogue_follows(statements: Sequence[StatementView]) -> bool:
-    """Whether statements after the first, a reduction, are its epilogue: elementwise along its parallel iterators."""
+    """Return whether all statements after the first, a reduction, are its epilogue: elementwise over its parallel
+    iterators."""
     first, *rest = statements
     return all(s.op.monoid is None and s.iters == first.parallel for s in rest)
 

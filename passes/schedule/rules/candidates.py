@@ -1,7 +1,7 @@
 """Candidates of a schedule rule, the best by its cost model first; ``choose-schedule`` takes the first.
 
-The others are for ``mlc tune``, which measures them. A rule is a generator, so candidates that nobody asks for cost
-nothing.
+The other candidates are for ``mlc tune``, which measures them. A rule is a generator, so candidates that are not used
+cost nothing.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from mlc.target import Target
 
 T = TypeVar("T")
 Rule = Callable[[Sequence[StatementView], Any], Iterator[LoopNest]]
-"""A rule: candidates for one nest of all given statements, for a target; none where the rule does not apply."""
+"""A function that yields candidates for one nest of all given statements, for a target; none if the rule does not
+apply."""
 
 
 def by_rank(*choices: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
-    """Combinations of one element from each ranked list, without repetition, by the sum of their ranks."""
+    """Yield combinations of one element from each ranked list, without repetition, ordered by the sum of their
+    ranks."""
     lists = [iter(choice) for choice in choices]
     first = tuple(map(next, lists))
     yield first
@@ -31,7 +33,7 @@ def by_rank(*choices: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
 
 
 def first_of(choices: Iterable[Iterator[T]]) -> Iterator[T]:
-    """The elements of the first iterator that is not empty; later ones are not evaluated."""
+    """Yield the elements of the first iterator that is not empty; later iterators are not evaluated."""
     for choice in choices:
         for first in choice:
             yield first
@@ -40,14 +42,16 @@ def first_of(choices: Iterable[Iterator[T]]) -> Iterator[T]:
 
 
 def candidates(statements: Sequence[StatementView], target: Target, rules: Sequence[Rule]) -> Iterator[LoopNest]:
-    """The candidates of the first rule that has any; all statements of a nest have equal extents for one iterator."""
+    """Return the candidates of the first rule that has any. All statements of a nest must have the same extent for an
+    iterator."""
     bounds = {(i, s.bounds[i]) for s in statements for i in s.iters}
     one_extent = len(bounds) == len({name for name, _ in bounds})
     return first_of(rule(statements, target) for rule in rules if one_extent)
 
 
 def merged(statements: Sequence[StatementView], target: Target, rules: Sequence[Rule]) -> list[list[StatementView]]:
-    """The components of ``statements``; neighbours to which one rule applies, such as both borders of a padding, merge.
+    """Return the components of ``statements``, where neighbours to which one rule applies together, such as both
+    borders of a padding, are merged.
 
     Statements of a nest keep their order, in which components may alternate (S0 → S2 beside S1).
     """

@@ -1,8 +1,9 @@
-"""Schedule rule for sums of products: a register tile of rows × vectors, with a rank-1 update each reduction point.
+"""Schedule rule for sums of products: a register tile of rows × vectors, with a rank-1 update for each point of the
+reduction.
 
 One operand (B) is read along the vectorized axis of the result, the other (A) is broadcast; their roles follow from the
 strides. Tiles are ranked by the cycles of an update over an extent partition of the rows. The loop order of the band
-decides which operand stays in a cache while the other is streamed: a panel of B, the whole of A, or a row of A.
+determines which operand stays in a cache while the other is streamed: a panel of B, the whole of A, or a row of A.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ LEAST_BLOCK = 32  # terms, for balanced sums: adding to the total takes as long 
 def contraction(statements: Sequence[StatementView], target: CpuTarget, balanced: bool = False) -> Iterator[LoopNest]:
     """``S0[m, n, k]: t[m, n] += a[m, k]·b[k, n]`` → ``contraction: S0 | n/32v m/14 | k``.
 
-    ``balanced``: sums are split for the smallest error, not for speed.
+    ``balanced``: split sums for the smallest error, not for speed.
     """
     first = statements[0]
     if not is_sum(first) or not epilogue_follows(statements):
@@ -52,8 +53,9 @@ def _plans(
 
 
 def _orders(roles: OperandRoles, target: CpuTarget) -> Iterator[tuple[str, ...]]:
-    """Loop orders that keep a panel of B while A is streamed, rows of A while B is streamed, or one row of A. The
-    second is first for row-major matrices where B fits in the L2 cache and A's tiles with their results do not."""
+    """Yield loop orders that keep in cache a panel of B while A is streamed, or rows of A while B is streamed, or one
+    row of A. The second order is first for row-major matrices if B fits in the L2 cache, and A's tiles with their
+    results do not."""
     rows, columns = roles.rows, [*roles.panels, roles.lanes]
     shared = [i for i in roles.s.parallel if i not in (*rows, *columns)]
     orders = ((*shared, *columns, *rows), (*shared, *rows, *columns), (*shared, *rows[:-1], *columns, *rows[-1:]))
@@ -64,8 +66,8 @@ def _orders(roles: OperandRoles, target: CpuTarget) -> Iterator[tuple[str, ...]]
 
 
 def _balanced(s: StatementView) -> tuple[int, int]:
-    """About √n terms a block, as a power of two: the error grows with the longer of the sum in a block and the sum over
-    blocks."""
+    """Return about √n as the number of terms of a block, as a power of two: the error grows with the longer of the sum
+    in a block and the sum over blocks."""
     terms = math.prod(size_of(s.bounds[i]) for i in s.reduced)
     block = min(max(2 ** round(math.log2(terms) / 2), LEAST_BLOCK), SUM_BLOCK)
     return block, block

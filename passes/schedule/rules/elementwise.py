@@ -36,23 +36,23 @@ def elementwise(statements: Sequence[StatementView], target: CpuTarget) -> Itera
 
 
 def _rows(statements: Sequence[StatementView], target: CpuTarget) -> int:
-    """Rows of a tile: as many independent results as an instruction has cycles of latency."""
+    """Return the rows of a tile: as many independent results as an instruction has cycles of latency."""
     return max(1, target.fma_latency // len(statements))
 
 
 def _more_rows(statements: Sequence[StatementView], target: CpuTarget) -> Iterator[int]:
-    """Other row counts, whose results need at most half of the registers."""
+    """Return other numbers of rows, whose results need at most half of the registers."""
     return (n for n in (0, 2, 4) if n * len(statements) <= target.vector_registers // 2)
 
 
 def _transposed(s: StatementView, lanes: str) -> str | None:
-    """The iterator, other than the vectorized one, along which a read is contiguous."""
+    """Return the iterator, other than the vectorized one, along which a read is contiguous; None if there is none."""
     transposed = [r for r in s.reads if r.depends_on(lanes) and r.stride(lanes) != 1]
     return next((i for r in transposed for i in s.iters if i != lanes and r.stride(i) == 1 and s.bounds[i] != 1), None)
 
 
 def _transposing(s: StatementView, rows: str, lanes: str, target: CpuTarget) -> list[TiledLoop]:
-    """Square tiles of as many rows as lanes, transposed in registers."""
+    """Return loops in square tiles, with as many rows as lanes, which are transposed in registers."""
     side = target.lanes
     extent = s.bounds[rows]
     tile = rows_of(rows, extent, side)
@@ -64,7 +64,8 @@ def _transposing(s: StatementView, rows: str, lanes: str, target: CpuTarget) -> 
 
 
 def is_elementwise(statements: Sequence[StatementView]) -> bool:
-    """Whether statements have the same points and no reduction, and read what others write at the same point only."""
+    """Return whether statements have the same points and no reduction, and read what other statements write only at the
+    same point."""
     first = statements[0]
     if any(s.op.monoid or s.iters != first.iters or s.bounds != first.bounds for s in statements) or not first.iters:
         return False

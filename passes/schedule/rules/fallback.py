@@ -1,4 +1,5 @@
-"""Schedules without a cost model: plain loops where no rule applies, and a schedule that is legal by construction."""
+"""Schedules without a cost model: plain loops for statements to which no rule applies, and a schedule that is always
+legal."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from mlc.passes.schedule.polyhedral.statement_view import StatementView
 
 
 def fallback(statements: Sequence[StatementView]) -> LoopNest:
-    """Plain loops, point by point, over the common iterators of all statements."""
+    """Return a nest of plain loops, point by point, over the common iterators of all statements."""
     first = statements[0]
     band = [i for i in first.parallel if all(i in s.parallel and s.bounds[i] == first.bounds[i] for s in statements)]
     inner = dict.fromkeys(i for s in statements for i in s.iters if i not in band)
@@ -21,23 +22,26 @@ def fallback(statements: Sequence[StatementView]) -> LoopNest:
 
 
 def serial(statements: Sequence[StatementView]) -> list[LoopNest]:
-    """Dependent statements: point by point in one nest if all dependences are within a point, else nest by nest."""
+    """Return a schedule for dependent statements: one nest, point by point, if all dependences are within a point;
+    otherwise a serial nest for each statement."""
     nest = fallback(statements)
     return [nest] if one_point(statements, [i.iterator for i in nest.band]) else plain(statements)
 
 
 def plain(statements: Sequence[StatementView]) -> list[LoopNest]:
-    """A serial nest for each statement, in program order: legal for any dependences, so no proof is needed."""
+    """Return a serial nest for each statement, in program order. It is legal for any dependences, so no proof is
+    needed."""
     return [LoopNest("serial", n.statements, n.band, n.inner) for n in (fallback([s]) for s in statements)]
 
 
 def chosen_by_rule(fn: kernel.FuncOp) -> bool:
-    """Whether a rule chose the kernel's schedule, not the user or the tuner."""
+    """Return whether a rule chose the kernel's schedule, rather than the user or the tuner."""
     return fn.schedule is not None and not fn.origin.given
 
 
 def give_up(fn: kernel.FuncOp, statements: Sequence[StatementView], reason: ScheduleError) -> None:
-    """``"rows: S0 S1 | i | j"`` → ``"serial: S0 | i | j; serial: S1 | i j |"``, with the reason as the kernel's origin.
+    """Replace the kernel's schedule by the plain one, and record the reason: ``"rows: S0 S1 | i | j"`` → ``"serial: S0
+    | i | j; serial: S1 | i j |"``.
 
     Raises:
         ScheduleError: ``reason``, where the user or the tuner gave the schedule, or it is already the plain one.

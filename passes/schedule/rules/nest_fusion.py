@@ -1,10 +1,9 @@
 """Nest fusion by blocks (tile-and-fuse): a sequence of products, windows and normalizations whose intermediate arrays
 stay in cache.
 
-Each step has its own nest. All nests run block by block, where a block is one point of an axis and needs no results of
-another block; one point of several axes, if the intermediate arrays are too large for the cache otherwise. An axis of
-which a register tile needs several points (rows of an attention) is split into the largest blocks that fit in the
-cache.
+Each step has its own nest. All nests run block by block. A block is one point of an axis, or of several axes if the
+intermediate arrays are otherwise too large for the cache, and needs no results of another block. An axis of which a
+register tile needs several points (rows of an attention) is split into the largest blocks that fit in the cache.
 """
 
 from __future__ import annotations
@@ -26,12 +25,13 @@ Stage = list[StatementView]
 Axes = tuple[str, ...]
 """One iterator of each step."""
 Intermediates = dict[str, list[tuple[int, Access]]]
-"""Arrays that one step writes and another reads, with the (step, access) of each use."""
+"""The arrays that one step writes and another reads, with the (step, access) of each use."""
 
 
 @dataclass(frozen=True)
 class Cut:
-    """Blocks of so many points of an iterator; ``streamed``: of a reduction, which run one after another."""
+    """Blocks of ``points`` points of an iterator. ``streamed``: the iterator is reduced, and its blocks run one after
+    another."""
 
     iterator: str
     points: int
@@ -64,7 +64,8 @@ def nest_fusion(
 def _nests(
     stages: Sequence[Stage], axes: Sequence[Axes], points: int, target: CpuTarget, rules: Sequence[Rule]
 ) -> list[LoopNest]:
-    """A nest a stage in blocks of so many ``points`` of the last axis, one of the others; none if a stage has none."""
+    """Return a nest for each step, in blocks of ``points`` points of the last axis and one point of the others; [] if a
+    step has no such nest."""
     cuts = [[Cut(a[n], points if a is axes[-1] else 1) for a in axes] for n in range(len(stages))]
     return joined_nests(stages, cuts, target, rules)
 
@@ -72,13 +73,14 @@ def _nests(
 def joined_nests(
     stages: Sequence[Stage], cuts: Sequence[Sequence[Cut]], target: CpuTarget, rules: Sequence[Rule]
 ) -> list[LoopNest]:
-    """A nest a stage, in its blocks, all joined; none if a stage has none."""
+    """Return a nest for each step, in its blocks, joined to the one before; [] if a step has no such nest."""
     found = [_nest(s, cut, target, rules) for s, cut in zip(stages, cuts, strict=True)]
     return [replace(nest, joined=n > 0) for n, nest in enumerate(found) if nest] if all(found) else []
 
 
 def _one_row(stage: Stage, nest: LoopNest, target: CpuTarget, rules: Sequence[Rule]) -> bool:
-    """Whether a register tile of a sum has one row only because a block is one point; others read nothing twice."""
+    """Return whether a register tile of a sum has one row only because a block is one point. Steps without a sum read
+    nothing twice."""
     if not stage[0].op.monoid:
         return False
     first = next(candidates(stage, target, rules))
@@ -87,12 +89,12 @@ def _one_row(stage: Stage, nest: LoopNest, target: CpuTarget, rules: Sequence[Ru
 
 
 def stages_of(statements: Sequence[StatementView], target: CpuTarget, rules: Sequence[Rule]) -> list[Stage]:
-    """The steps of a kernel, of which independent statements of one step are several."""
+    """Return the steps of a kernel. Independent statements of one step become several steps."""
     return [part for stage in _stages(statements, target) for part in merged(stage, target, rules)]
 
 
 def _stages(statements: Sequence[StatementView], target: CpuTarget) -> list[Stage]:
-    """A product or window begins a step, which includes the epilogue; a normalization is a step."""
+    """Return the steps: a product or window begins one, which includes its epilogue; a normalization is one."""
     stages: list[Stage] = []
     for s in statements:
         last = stages[-1] if stages else []
@@ -107,7 +109,7 @@ def _stages(statements: Sequence[StatementView], target: CpuTarget) -> list[Stag
 
 
 def _shared(stages: Sequence[Stage], intermediates: Intermediates) -> Iterator[Axes]:
-    """Iterators, one of each step, that index every intermediate array in the same position."""
+    """Yield tuples of iterators, one of each step, that index every intermediate array in the same position."""
     common = [[i for i in stage[0].parallel if all(i in s.iters for s in stage)] for stage in stages]
     for axes in itertools.product(*common):
         extents = {stage[0].bounds[i] for stage, i in zip(stages, axes, strict=True)}
@@ -132,7 +134,8 @@ def _same_position(accesses: Sequence[tuple[int, Access]], axes: Axes) -> bool:
 def _enough(
     shared: Sequence[Axes], stages: Sequence[Stage], intermediates: Intermediates, target: CpuTarget
 ) -> list[Axes]:
-    """The first axes, outermost first, that give blocks for all threads, with intermediate arrays that fit in L2."""
+    """Return the first of the axes ``shared``, outermost first, that make blocks for all threads, with intermediate
+    arrays that fit in L2."""
     blocks, size = 1, _bytes(intermediates)
     chosen: list[Axes] = []
     for axes in shared:
@@ -146,7 +149,7 @@ def _enough(
 
 
 def _points(axes: Sequence[Axes], first: Stage, intermediates: Intermediates, target: CpuTarget) -> int:
-    """Points of the last axis in a block."""
+    """Return the points of the last axis in a block."""
     *others, rows = (_extent(first, a[0]) for a in axes)
     blocks = math.prod(others)
     return target.block_points(rows, _bytes(intermediates) // (blocks * rows), blocks)
@@ -157,10 +160,10 @@ def _bytes(intermediates: Intermediates) -> int:
 
 
 def _nest(stage: Stage, cuts: Sequence[Cut], target: CpuTarget, rules: Sequence[Rule]) -> LoopNest | None:
-    """The first nest of a step whose tiles do not cross blocks.
+    """Return the first nest of a step whose tiles do not cross blocks; None if there is none.
 
     The tiles are those of a block. The loop order is that of the whole step, because one block leaves in cache what the
-    next one reads; of a streamed block, which reads its own part of the operands, it is that of a block.
+    next one reads. A streamed block reads its own part of the operands, so its loop order is that of a block.
     """
     sizes = {cut.iterator: cut.points for cut in cuts if cut.points > 1}
     block = [replace(s, bounds={**s.bounds, **sizes}) for s in stage]

@@ -1,4 +1,5 @@
-"""The operands of a contraction, from their strides: A is broadcast, B is read along the vectorized axis."""
+"""The roles of a contraction's operands, which follow from their strides: A is broadcast, B is read along the
+vectorized axis."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ def is_sum(s: StatementView) -> bool:
 
 
 def is_matrix_product(s: StatementView) -> bool:
-    """Whether a sum of products has rows, which the second factor lacks, and columns, which the first one lacks."""
+    """Return whether a sum of products has rows, on which the second factor does not depend, and columns, on which the
+    first one does not."""
     if not is_sum(s) or len(s.reads) != 2:
         return False
     first, second = ({i for i in s.parallel if r.depends_on(i)} for r in s.reads)
@@ -33,8 +35,8 @@ def is_matrix_product(s: StatementView) -> bool:
 
 
 def factors(s: StatementView) -> Iterator[tuple[Access, tuple[Access, ...]]]:
-    """Pairs (factor that is one access, accesses of the other factor): the other is one operand, or is computed from
-    quantized integers and scales."""
+    """Yield pairs (factor that is one access, accesses of the other factor). The other factor is one operand, or is
+    computed from quantized integers and scales."""
     ops = {o: o.op.data if isinstance(o, kernel.LanewiseOp) else o.name for o in s.op.body.block.ops}
     product = [name for name in ops.values() if name not in (*WIDENED, "poly.yield")]
     last = list(ops)[-1].operands[0].owner
@@ -50,7 +52,7 @@ def factors(s: StatementView) -> Iterator[tuple[Access, tuple[Access, ...]]]:
 
 
 def stored_panel_width(access: Access, name: str) -> int | None:
-    """The panel width b where an access has the indices (name // b, name % b)."""
+    """Return the panel width b if the access has the indices (name // b, name % b); None otherwise."""
     monomials = (monomial for index in access.index if isinstance(index, Dim) for monomial, _ in index.terms)
     atoms = (atom for monomial in monomials for atom in monomial if not isinstance(atom, str))
     widths: Iterator[DimLike] = (atom[2] for atom in atoms if atom[:2] == ("//", Dim.symbol(name)))
@@ -58,7 +60,7 @@ def stored_panel_width(access: Access, name: str) -> int | None:
 
 
 def unit_stride(access: Access, name: str) -> bool:
-    """Whether the access is contiguous along ``name``, at least within an aligned panel."""
+    """Return whether the access is contiguous along ``name``, at least within an aligned panel."""
     linear = access.linear
     plain = sum((c for m, c in linear.terms if m == (name,)), 0) if isinstance(linear, Dim) else 0
     return plain == 1 and (access.stride(name) == 1 or stored_panel_width(access, name) is not None)
@@ -73,17 +75,18 @@ class OperandRoles:
 
     @property
     def rows(self) -> list[str]:
-        """Iterators of the result on which only A depends, innermost last."""
+        """The iterators of the result on which only A depends, innermost last."""
         return [i for i in self.s.parallel if i != self.lanes and self.a.depends_on(i) and not self.b.depends_on(i)]
 
     @property
     def slides(self) -> bool:
-        """Whether a small window slides over B and no two rows read the same elements: a depthwise convolution."""
+        """Whether a small window slides over B and no two rows read the same elements, as in a depthwise
+        convolution."""
         terms = math.prod(n if isinstance(n := self.s.bounds[i], int) else math.inf for i in self.s.reduced)
         over = any(self.b.slides(p, k) for p in self.panels for k in self.s.reduced)
         return over and not self.rows and terms <= SUM_BLOCK
 
     @property
     def panels(self) -> list[str]:
-        """Iterators other than the vectorized one on which only B depends."""
+        """The iterators on which only B depends, except the vectorized one."""
         return [i for i in self.s.parallel if i != self.lanes and self.b.depends_on(i) and not self.a.depends_on(i)]

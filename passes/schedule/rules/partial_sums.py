@@ -1,4 +1,4 @@
-"""Blocked summation: the inner loops of a long sum make partial sums, which are added to the total."""
+"""Blocked summation: the inner loops of a long sum compute partial sums, which are added to the total."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ UNCUT = 160  # terms of a block that is not split where splitting would make blo
 def partial_sums(
     s: StatementView, reduced: Sequence[str], most: int = SUM_BLOCK, uncut: int = UNCUT
 ) -> tuple[TiledLoop, ...]:
-    """The loops ``reduced`` of a sum: the outermost ones in blocks of at most ``most`` terms. Up to ``uncut`` terms
-    (3 x 3 x 16) remain one block where ``most`` would split them unevenly."""
+    """Return the loops ``reduced`` of a sum, the outermost ones in blocks of at most ``most`` terms. Up to ``uncut``
+    terms (3 x 3 x 16) remain one block if ``most`` would split them unevenly."""
     if not isinstance(s.op.init, FloatAttr):
         return tuple(TiledLoop(i) for i in reduced)
     items: list[TiledLoop] = []

@@ -29,7 +29,8 @@ def _lane_tile(roles: OperandRoles, target: CpuTarget) -> int:
 
 
 def register_tiles(roles: OperandRoles, target: CpuTarget) -> Iterator[Items]:
-    """Register tiles, the cheapest first; other widths than the usual one come after its best tile."""
+    """Yield register tiles, the cheapest first. Tiles of other widths than the usual one come after the best tile of
+    the usual width."""
     extent, stored = roles.s.bounds[roles.lanes], stored_panel_width(roles.b, roles.lanes)
     usual = stored or _lane_tile(roles, target)
     yield _ranked(_tiles_of_width(roles, usual, target))[0]
@@ -39,7 +40,8 @@ def register_tiles(roles: OperandRoles, target: CpuTarget) -> Iterator[Items]:
 
 
 def _tiles_of_width(roles: OperandRoles, width: int, target: CpuTarget) -> Iterator[list[Tile]]:
-    """Tiles of the innermost one or two row iterators × vectors × a panel iterator; one list for each vector count."""
+    """Yield, for each number of vectors, a list of tiles: the innermost one or two row iterators × vectors × a panel
+    iterator."""
     bounds, panel = roles.s.bounds, roles.panels[-1:]
     vectors = -(-width // target.lanes)
     panel_extent = size_of(bounds[panel[0]]) if panel else 1
@@ -55,7 +57,7 @@ def _tiles_of_width(roles: OperandRoles, width: int, target: CpuTarget) -> Itera
 
 
 def _ranked(groups: Iterable[list[Tile]]) -> list[Items]:
-    """The cheapest tile of each group, by cost, then the second of each, and so on: neighbours in a group are
+    """Return the cheapest tile of each group, by cost, then the second of each group, and so on: tiles of one group are
     similar."""
     ranked = [(n, tile) for group in groups for n, tile in enumerate(sorted(group, key=_cost))]
     return [items for _, (_, items) in sorted(ranked, key=lambda each: (each[0], each[1][0]))]
@@ -68,7 +70,8 @@ def _cost(tile: Tile) -> float:
 def _rows(
     rows: list[str], bounds: dict[str, DimLike], limit: int, vectors: int, target: CpuTarget
 ) -> Iterator[tuple[float, Items]]:
-    """Row items with the cycles of one reduction step over all rows, for at most ``limit`` rows a tile."""
+    """Yield row loops with at most ``limit`` rows for each tile, with the cycles of one step of the reduction over all
+    rows."""
     if not rows:
         yield target.fma_cycles(1, vectors), ()
         return
@@ -85,8 +88,8 @@ def _rows(
 
 
 def _row_counts(extent: DimLike, limit: int) -> Sequence[int]:
-    """Row counts to try. For a symbolic extent powers of two come first: most actual extents are multiples of them, and
-    equal tiles distribute the prefetch of weights evenly."""
+    """Return numbers of rows to try. For a symbolic extent powers of two come first: most actual extents are multiples
+    of them, and equal tiles distribute the prefetch of weights evenly."""
     counts = range(limit, max(limit - FEWER, 0), -1)
     return counts if isinstance(extent, int) else sorted(counts, key=lambda n: n & (n - 1) != 0)
 

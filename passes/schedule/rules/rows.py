@@ -1,4 +1,5 @@
-"""Schedule rule for normalizations (softmax, layer norm): a row is reduced and rewritten while it is in L1."""
+"""Schedule rule for normalizations (softmax, layer norm): a row is reduced and rewritten while it is in the L1
+cache."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ FOUR_BYTES = ("f32", "i32")  # elements whose vectors exchange lanes with each o
 
 
 def rows(statements: Sequence[StatementView], target: CpuTarget) -> Iterator[LoopNest]:
-    """``S0[i, j] max, S1[i, j] exp, S2[i, j] sum`` → ``rows: S0 S1 S2 | i | j/64v``, S1 and S2 in one loop."""
+    """``S0[i, j] max, S1[i, j] exp, S2[i, j] sum`` → ``rows: S0 S1 S2 | i | j/64v``, with S1 and S2 in one loop."""
     whole = max(statements, key=lambda s: len(s.iters))
     band = [i for i in whole.iters if all(i in s.parallel for s in statements)]
     inner = [i for i in whole.iters if i not in band]
@@ -37,8 +38,8 @@ def rows(statements: Sequence[StatementView], target: CpuTarget) -> Iterator[Loo
 
 
 def _fits_on_stack(statements: Sequence[StatementView], inner: Sequence[str], target: CpuTarget) -> bool:
-    """Whether the local arrays have constant extents and fit on the stack: they keep the axes along which ``inner``
-    iterators run. An axis of rows is among these where the border of a padding has only one of them."""
+    """Return whether the local arrays have constant extents and fit on the stack. They keep the axes along which
+    ``inner`` iterators run, including an axis of rows of which the border of a padding has only one."""
     writes = {s.write.array: (s.write, element_of(s.op.out)) for s in statements if s.write.array.startswith("t")}
     used: DimLike = 0
     for write, element in writes.values():
@@ -51,8 +52,8 @@ def _fits_on_stack(statements: Sequence[StatementView], inner: Sequence[str], ta
 def _multi_row(
     statements: Sequence[StatementView], band: Sequence[str], inner: Sequence[str], target: CpuTarget
 ) -> Iterator[LoopNest]:
-    """``S0[i, j] add, S1[i] tanh`` → ``rows: S0 S1 | i/16v | j/32v``: as many short rows as lanes, whose results are
-    one vector, so that the statements after the reduction compute on vectors, too."""
+    """``S0[i, j] add, S1[i] tanh`` → ``rows: S0 S1 | i/16v | j/32v``: a tile has as many short rows as a vector has
+    lanes. The results of the rows are one vector, so that the statements after the reduction are vectorized too."""
     lanes, inside = target.lanes, [s for s in statements if s.reduced]
     made = {s.write.array for s in statements}
     if len(inner) > 1 or any(s.reduced or s.iters != tuple(band) for s in statements if s not in inside):
@@ -73,13 +74,13 @@ def _multi_row(
 
 
 def _along(s: StatementView, lanes: str) -> bool:
-    """Whether all that varies along ``lanes`` is contiguous."""
+    """Return whether all reads that depend on ``lanes`` are contiguous along it."""
     return all(r.stride(lanes) == 1 for r in s.reads if r.depends_on(lanes))
 
 
 def _widths(extent: DimLike, target: CpuTarget) -> list[int]:
-    """Vectors an iteration: a whole short row, which then stays in registers; else as many as the sums that a CPU keeps
-    in flight."""
+    """Return numbers of vectors for each iteration: a whole short row, which then stays in registers, or as many as the
+    sums that a CPU keeps in flight."""
     usual = (4, 2, 1)
     if not isinstance(extent, int):
         return [*usual]

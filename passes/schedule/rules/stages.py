@@ -1,4 +1,4 @@
-"""Schedule rule for elementwise statements of which some read several points of an earlier result."""
+"""Schedule rule for elementwise statements some of which read several points of an earlier result."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from mlc.target import CpuTarget
 def stages(statements: Sequence[StatementView], target: CpuTarget) -> Iterator[LoopNest]:
     """``S0[c, y, w, ci] writes t, S1[c, y, i, x, ci] reads t at several w`` → ``stages: S0 S1 | c y ci/16v | w i x``.
 
-    The common iterators are the outer loops; what one of their iterations writes for the next step stays in cache.
+    The common iterators are the outer loops. The elements that one iteration of these writes for the next statement
+    stay in cache.
     """
     first = statements[0]
     shared = [i for i in first.iters if all(i in s.iters for s in statements)]

@@ -4,8 +4,8 @@
     S0[m, n, k] product, S1[m, n] max, S2[m, n] exp, S3[m, n] sum, S4[m, v, n] product, S5[m, v] scaled by 1 / sum
       →   contraction: S0 | m@16t n@8s … & rows: S1 S2 S3 | m@16t n@8s … & contraction: S4 | … & elementwise: S5 | m@16t
 
-Rows of a block read its part of the operands from L2. Intermediate arrays have the size of a block of rows × a block of
-the reduction, so neither has a limit.
+The rows of a block read the operands of a block of the reduction from L2. Intermediate arrays have the size of a block
+of rows × a block of the reduction, so the number of rows and the length of the reduction have no limit.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ ROWS = 4  # of a block, times the sums in flight: they read its operands from L2
 
 @dataclass(frozen=True)
 class Stream:
-    """Statements that blocks of a reduction pass through, and those ``after`` all blocks; ``rows``: the axes that all
-    share, outermost first, and ``along`` the one that is streamed."""
+    """The statements ``inside`` of a streamed reduction, which run for each of its blocks, and those ``after`` all
+    blocks. ``rows``: the axes that all statements share, outermost first; ``along``: the streamed axis."""
 
     inside: list[StatementView]
     after: list[StatementView]
@@ -45,7 +45,7 @@ class Stream:
         return extent
 
     def any_extent(self, axis: Axis) -> DimLike:
-        """An extent that may be symbolic."""
+        """Return the extent of an axis, which may be symbolic."""
         extent = extent_of(axis, [*self.inside, *self.after])
         assert extent is not None
         return extent
@@ -57,8 +57,8 @@ class Stream:
 
 
 def streams(statements: Sequence[StatementView], symbolic: bool = False) -> Iterator[Stream]:
-    """The ways to stream a kernel: axes along which a running maximum rescales other reductions. Those of a
-    ``symbolic`` extent where the caller has blocks for them."""
+    """Yield the ways to stream a kernel: axes along which a running maximum rescales other reductions, then chains of
+    products. ``symbolic``: yield axes of symbolic extents too, because the caller has blocks for them."""
     kinds = (int, Dim) if symbolic else (int,)
     axes = [a for a in axes_of(statements) if isinstance(extent_of(a, statements), kinds)]
     rows = [a for a in axes if all(a.get(s.name) in s.parallel for s in statements)]
@@ -82,7 +82,7 @@ def streams(statements: Sequence[StatementView], symbolic: bool = False) -> Iter
 
 
 def _is_chain(inside: Sequence[StatementView], along: Axis) -> bool:
-    """Whether sums follow from several products that are made for each point of the reduction."""
+    """Return whether sums read several products that are computed for each point of the reduction."""
     made = [s for s in inside if is_sum(s) and s.op.ins[1:] and along[s.name] not in s.reduced]
     return len(made) > 1 and any(along[s.name] in s.reduced for s in inside)
 
@@ -90,7 +90,8 @@ def _is_chain(inside: Sequence[StatementView], along: Axis) -> bool:
 def streaming(
     statements: Sequence[StatementView], target: CpuTarget, rules: Sequence[Rule]
 ) -> Iterator[list[LoopNest]]:
-    """Nests for the first way to stream ``statements``, where only few whole rows of the reduction stay in L2."""
+    """Yield nests for the first way to stream ``statements`` in which only few whole rows of the reduction stay in
+    L2."""
     for stream in streams(statements):
         if _stays_in_l2(stream, target):
             continue
@@ -104,8 +105,8 @@ def streaming(
 
 
 def _stays_in_l2(stream: Stream, target: CpuTarget) -> bool:
-    """Whether blocks of whole rows have rows enough; the fuse stage decides likewise before it is known whether
-    exponentials overwrite the scores."""
+    """Return whether blocks of whole rows have enough rows. The fuse stage decides this similarly, before it is known
+    whether exponentials overwrite the scores."""
     if not stream.rescales:
         return _columns(stream, target) == stream.extent(stream.along)
     *outer, rows = map(stream.extent, stream.rows)
@@ -114,8 +115,9 @@ def _stays_in_l2(stream: Stream, target: CpuTarget) -> bool:
 
 
 def _cuts(stream: Stream, s: StatementView, rows: int, keys: int, target: CpuTarget) -> list[Cut]:
-    """Blocks of rows come last, because they read the same operands; if the last one is smaller and the others are no
-    even share for threads first, because blocks of one size have a loop of their own."""
+    """Return the blocks of a statement. Blocks of rows come last, because they read the same operands. They come first
+    if the last one is smaller and the other axes give threads no even share, because blocks of each size have their own
+    loop."""
     *outer, last = stream.rows
     blocks, cut = [Cut(axis[s.name], 1) for axis in outer], [Cut(last[s.name], rows)]
     uneven = stream.extent(last) % rows and math.prod(map(stream.extent, outer)) % target.threads
@@ -124,8 +126,9 @@ def _cuts(stream: Stream, s: StatementView, rows: int, keys: int, target: CpuTar
 
 
 def _points(stream: Stream, target: CpuTarget) -> tuple[int, int]:
-    """Rows and points of the reduction in a block: operands of a block, and its intermediate arrays, fill
-    ``block_bytes`` each; a block has rows for some register tiles, and threads have blocks to balance."""
+    """Return the rows, and the points of the reduction, in a block. The operands of a block, and its intermediate
+    arrays, fill ``block_bytes`` each; a block has rows for several register tiles, and threads have blocks to
+    balance."""
     extent, total = stream.extent(stream.rows[-1]), stream.extent(stream.along)
     point = max(_operand_bytes(stream), ROWS * target.sums_in_flight * _row_bytes(stream))
     keys = _even(total, max(target.block_bytes // point, 2 * target.lanes), 2 * target.lanes)
@@ -136,7 +139,7 @@ def _points(stream: Stream, target: CpuTarget) -> tuple[int, int]:
 
 
 def _columns(stream: Stream, target: CpuTarget) -> int:
-    """Columns of the matrices of a chain in a block, which has all of their rows."""
+    """Return the columns of a chain's matrices in a block, which has all of their rows."""
     first = next(s for s in stream.inside if is_sum(s))
     extent, column = stream.extent(stream.along), _row_bytes(stream) * _others(first.write, first, stream)
     most = max(target.block_bytes // column, target.lanes)
@@ -147,7 +150,8 @@ def _columns(stream: Stream, target: CpuTarget) -> int:
 
 
 def _even(extent: int, most: int, multiple: int = 1) -> int:
-    """The size of about equal blocks of about ``most`` points, a multiple of ``multiple`` where there are several."""
+    """Return the size of nearly equal blocks of about ``most`` points, a multiple of ``multiple`` if there are
+    several."""
     blocks = max(1, round(extent / max(most, 1)))
     if blocks == 1:
         return extent
@@ -155,7 +159,7 @@ def _even(extent: int, most: int, multiple: int = 1) -> int:
 
 
 def _operand_bytes(stream: Stream) -> int:
-    """Bytes of operands for each point of the reduction: elements of arrays that no row has for itself."""
+    """Return the bytes of operands for each point of the reduction: those of arrays that all rows read."""
     made = {s.write.array for s in stream.inside}
     reads = {r.array: (r, s) for s in stream.inside for r in s.reads if r.array not in made}
     shared = ((r, s) for r, s in reads.values() if not r.depends_on(stream.rows[-1][s.name]))
@@ -163,13 +167,13 @@ def _operand_bytes(stream: Stream) -> int:
 
 
 def _others(read: Access, s: StatementView, stream: Stream) -> int:
-    """Elements of an array for one point of the streamed axis, and of the outer axes."""
+    """Return the number of elements of an array for one point of the streamed axis and of the outer axes."""
     known = {axis[s.name] for axis in (*stream.rows, stream.along)}
     extents = [s.bounds[i] for i in s.iters if i not in known and read.depends_on(i)]
     return math.prod(n for n in extents if isinstance(n, int))
 
 
 def _row_bytes(stream: Stream) -> int:
-    """Bytes of intermediate arrays for each row and point of the reduction."""
+    """Return the bytes of intermediate arrays for each row and point of the reduction."""
     made = {s.write.array for s in stream.inside if stream.along[s.name] not in s.reduced}
     return 4 * len(made if stream.rescales else made & {r.array for s in stream.inside for r in s.reads})

@@ -57,17 +57,19 @@ def window(statements: Sequence[StatementView], target: CpuTarget) -> Iterator[L
 
 
 def _is_long_sum(s: StatementView) -> bool:
-    """Whether a sum is as long as that of batch normalization's statistics."""
+    """Return whether a sum has more than ``SUM_BLOCK`` terms, such as the statistics of batch normalization."""
     return s.op.monoid is not None and s.op.monoid.data == "add" and _terms(s) > SUM_BLOCK
 
 
 def _is_long_product(s: StatementView) -> bool:
-    """Whether a sum of products is as long as that of a depthwise convolution's derivative by its filters."""
+    """Return whether a statement is a sum of products with more than ``SUM_BLOCK`` terms, such as the derivative of a
+    depthwise convolution by its filters."""
     return is_sum(s) and _is_long_sum(s) and len(_terms_of(s)) == len(s.reads)
 
 
 def _taps(s: StatementView, others: Sequence[str], registers: int) -> dict[str, TiledLoop]:
-    """Tiles of the last two axes, where points share an element of a factor: as many rows as registers can hold."""
+    """Return tiles of the last two axes, along which points share an element of a factor: as many rows as registers can
+    hold."""
     sizes = dict[str, TiledLoop]()
     for i in reversed(others[-2:]):
         if not all(r.depends_on(i) for r in s.reads):
@@ -77,26 +79,26 @@ def _taps(s: StatementView, others: Sequence[str], registers: int) -> dict[str, 
 
 
 def _slides_strided(s: StatementView, lanes: str) -> bool:
-    """Whether a window reads with stride 2, 3 or 4 along the vectorized axis, in several positions."""
+    """Return whether a window reads with stride 2, 3 or 4 along the vectorized axis, at several positions."""
     return any(r.stride(lanes) in VECTOR_STRIDES[1:] and r.slides(lanes, k) for r in s.reads for k in s.reduced)
 
 
 def _gathers(s: StatementView) -> bool:
-    """Whether the statement reads at data-dependent indices."""
+    """Return whether the statement reads at data-dependent indices."""
     return any(isinstance(o, memref.LoadOp) for o in s.op.body.block.ops)
 
 
 def _vectors(s: StatementView, lanes: str, target: CpuTarget) -> int:
-    """Vectors a tile: two for a small window whose rows read the same elements."""
+    """Return the number of vectors of a tile: two for a small window whose rows read the same elements."""
     small = _terms(s) <= SMALL_TERMS or not isinstance(s.bounds[lanes], int)
     return min(2, long_run(s, lanes, target)) if small else long_run(s, lanes, target)
 
 
 def _terms_of(s: StatementView) -> list[Access]:
-    """The accesses that depend on a reduced iterator; all accesses if none does."""
+    """Return the reads that depend on a reduced iterator; all reads if none does."""
     return [r for r in s.reads if any(map(r.depends_on, s.reduced))] or list(s.reads)
 
 
 def _terms(s: StatementView) -> float:
-    """The number of terms of one element; infinity where it is symbolic."""
+    """Return the number of terms of one element; infinity if it is symbolic."""
     return math.prod(n if isinstance(n := s.bounds[i], int) else math.inf for i in s.reduced)
