@@ -3,9 +3,9 @@
     rt.launch @k(%x, %y)   →   rt.launch @k(%x, %y) {bytes = "8*batch", dims = ["batch"], flops = "batch"}
 
 ``flops`` and ``bytes`` count all iterations of the loops around the launch, at the upper bounds of run-time dimensions.
-``iterations`` is the number of these iterations, where there are loops. A launch is ``serial`` where a second thread
-has nothing to do, and ``resident`` where what it accesses stays in L2 from one iteration to the next. Code generation
-only reads the attributes.
+``iterations`` is the number of these iterations, if there are loops. A launch is ``serial`` if a second thread would
+have nothing to do, and ``resident`` if the buffers that it accesses stay in L2 from one iteration to the next. Code
+generation only reads the attributes.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ def _facts(launch: rt.LaunchOp, callee: kernel.FuncOp, bounds: Mapping[str, DimL
 
 
 def _kinds(launch: rt.LaunchOp, callee: kernel.FuncOp, target: Target) -> dict[str, Attribute]:
-    """How threads of a CPU share the launch."""
+    """Return whether one thread of a CPU runs the launch (``serial``), and whether its buffers stay in L2
+    (``resident``)."""
     kinds: dict[str, Attribute] = {}
     if not isinstance(target, CpuTarget):
         return kinds
@@ -67,7 +68,8 @@ def _kinds(launch: rt.LaunchOp, callee: kernel.FuncOp, target: Target) -> dict[s
 
 
 def _is_serial(callee: kernel.FuncOp) -> bool:
-    """Whether no parallel loop of a kernel has several iterations. A runtime library function divides its own work."""
+    """Return whether no parallel loop of a kernel has several iterations. A runtime library function divides its own
+    work."""
     loops = [o for o in callee.walk() if isinstance(o, scf.ParallelOp)]
     if callee.serial is not None:
         return True
@@ -81,7 +83,7 @@ def _trip_count(bounds: tuple[SSAValue, SSAValue]) -> int | None:
 
 
 def iterations_of(op: Operation) -> DimLike:
-    """The number of iterations in which an operation of the host program runs; a data-dependent loop counts as
+    """Return in how many iterations of loops an operation of the host program runs; a data-dependent loop counts as
     PLANNED."""
     iterations: DimLike = 1
     while (outer := op.parent_op()) is not None:

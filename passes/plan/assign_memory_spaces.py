@@ -5,10 +5,10 @@
                                         rt.nonzero "size0" %h, %v, %c     (%v, %c: buffers of the host too)
                                         rt.copy %v, %w ; rt.copy %c, %n
 
-Kernels run on the device. The host computes what decides about further steps (conditions of loops and branches,
-run-time dimensions) and routines (strings, images). Inputs, outputs, weights and state are in the device's memory. What
-the host has written it reads again without a copy, until a step overwrites it; and what only the host reads is not
-copied to the device.
+Kernels run on the device. The host computes the values that determine further steps (conditions of loops and branches,
+run-time dimensions), and routines (strings, images). Inputs, outputs, weights and state are in the device's memory. The
+host reads a buffer that it has written again without a copy, until a step overwrites it. A buffer that only the host
+reads is not copied to the device.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class AssignMemorySpaces(ModulePass):
 
 
 def assign(block: Block, bounds: dict[str, DimLike]) -> None:
-    """Give the host's steps of a block, and of those in it, buffers of the host."""
+    """Give the steps that the host computes, in a block and its nested blocks, buffers in the host's memory."""
     copies = _Copies(block, bounds)
     for op in list(block.ops):
         if isinstance(op, rt.NESTS):
@@ -54,14 +54,14 @@ def assign(block: Block, bounds: dict[str, DimLike]) -> None:
 
 @dataclass
 class _Copies:
-    """Values of the device's memory that the host has too, each with its buffer on the host."""
+    """The values that are in the device's memory and also in the host's, each with its buffer on the host."""
 
     block: Block
     bounds: dict[str, DimLike]
     of: dict[SSAValue, SSAValue] = field(default_factory=dict)
 
     def move(self, op: Operation) -> None:
-        """Let a step read and write buffers of the host, with copies before and after it."""
+        """Let a step read and write buffers of the host, with copies before and after the step."""
         reads, writes = accesses(op)
         given = {value: self._read(value, op) for value in reads}
         self.forget(writes)
@@ -72,7 +72,7 @@ class _Copies:
             self.of[value] = buffer
 
     def forget(self, written: Iterable[SSAValue]) -> None:
-        """Their memory has other values now."""
+        """Remove the host's copies of values whose memory a step has overwritten."""
         changed = {base for value in written for base, _ in rt.extents(value)}
         stale = [value for value in self.of if changed & {base for base, _ in rt.extents(value)}]
         for value in stale:
@@ -92,7 +92,7 @@ class _Copies:
 
 
 def drop_unread(program: rt.ProgramOp) -> None:
-    """Erase buffers of the device that nothing reads, with the copies into them."""
+    """Erase buffers of the device that no step reads, with the copies into them."""
     for op in [o for o in rt.walk(program.body.block) if isinstance(o, rt.BufferOp) and not rt.on_host(o.result)]:
         users = [use.operation for use in op.result.uses]
         if all(isinstance(user, rt.CopyOp) and user.target is op.result for user in users):

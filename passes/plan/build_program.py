@@ -5,7 +5,7 @@
 
 A run-time dimension is an additional output, and memory is planned for its upper bound. A kernel writes its result
 directly into the caller's buffer, or at its offset in a concatenation. A result that takes over the memory of an
-argument is written there where no read of the old value comes after, and else copied at the end.
+argument is written there directly if no step reads the old value afterwards; otherwise it is copied there at the end.
 """
 
 from __future__ import annotations
@@ -88,14 +88,14 @@ class Builder:
         return self.program
 
     def _add_arguments(self, made: Interface) -> None:
-        """Inputs and state, in the order of the arguments."""
+        """Add inputs and state, in the order of the arguments."""
         states, position = states_of(self.main), itertools.count()
         for n, (arg, name) in enumerate(zip(made.block.args, made.arguments, strict=True)):
             state = rt.StateOp(name, buffer_type(arg), states[n]) if n in states else None
             self.memory[arg] = self.add(state or rt.InputOp(next(position), buffer_type(arg)))
 
     def _add_results(self, made: Interface) -> None:
-        """Outputs and updates of state, in the order of the results; then the run-time dimensions."""
+        """Add outputs and updates of state, in the order of the results, then the run-time dimensions."""
         position = itertools.count()
         self.outputs = [
             self.add(rt.UpdateOp(self.memory[made.aliases[n].old]))
@@ -118,7 +118,7 @@ class Builder:
         return self.add(rt.OutputOp(index, buffer_type(value), bound, memory, optional))
 
     def _in_place(self, aliases: dict[int, Alias]) -> list[int]:
-        """The results that kernels write into the memory of their arguments."""
+        """Return the results that kernels write into the memory of their arguments."""
         block = self.main.parent
         assert block is not None
         functions = {o.sym_name.data: o for o in block.ops if isinstance(o, kernel.FuncOp)}
@@ -126,7 +126,7 @@ class Builder:
         return [n for n, each in aliases.items() if is_in_place(each, functions, positions)]
 
     def steps(self, block: Block, targets: list[tuple[SSAValue, Destination]]) -> None:
-        """Add the steps of a block, after which its values are in their targets."""
+        """Add the steps of a block. After them the values in ``targets`` are at their destinations."""
         self._choose_destinations(block, targets)
         for op in block.ops:
             self._op(op)
@@ -140,7 +140,7 @@ class Builder:
                 self.block.add_op(rt.CopyOp(memory, target))
 
     def _kept(self, value: SSAValue, target: SSAValue) -> SSAValue:
-        """Memory of ``value`` that no copy into an input's memory overwrites."""
+        """Return memory of ``value`` that no copy into an input's memory overwrites."""
         memory = self.memory[value]
         given = any(isinstance(buffer.owner, rt.InputOp | rt.StateOp) for buffer, _ in rt.extents(memory))
         if memory is rt.root(target) or not given:
@@ -149,13 +149,14 @@ class Builder:
         return kept
 
     def _at(self, destination: Destination, value: SSAValue) -> SSAValue:
-        """The memory of ``value`` at its destination."""
+        """Return the memory of ``value`` at its destination."""
         buffer, offset = destination
         whole = offset == 0 and buffer.type == buffer_type(value)
         return buffer if whole else self.add(rt.ViewOp(buffer, buffer_type(value), offset))
 
     def _choose_destinations(self, block: Block, targets: list[tuple[SSAValue, Destination]]) -> None:
-        """Destinations of values that are (under a reshape) results of the block or operands of a concatenation."""
+        """Choose the destinations of values that are, possibly reshaped, results of the block or operands of a
+        concatenation."""
         for value, destination in targets:
             kept = rt.replaced(destination[0]) is not None and destination[0] not in self.in_place
             if _computed(source_of(value), block) and _as_large(value) and not kept:
@@ -168,7 +169,7 @@ class Builder:
                     self.destinations.setdefault(source_of(part), destination)
 
     def _parts(self, op: ConcatOp) -> list[tuple[SSAValue, Destination]]:
-        """The operands of a concatenation with their offsets in it."""
+        """Return the operands of a concatenation with their destinations in it."""
         offsets, size = part_offsets(op), ITEMSIZE[element_of(op.result)]
         assert offsets is not None
         return [(part, (self.memory[op.result], at * size)) for part, at in zip(op.args, offsets, strict=True)]
@@ -212,11 +213,12 @@ class Builder:
         self.block.add_op(with_nodes(step, source_nodes(op)))
 
     def size_buffer(self, size: str) -> SSAValue:
-        """The buffer of a run-time dimension: an output of the model, or scratch for one local to a loop or branch."""
+        """Return the buffer of a run-time dimension: an output of the model, or a new buffer for a dimension that is
+        local to a loop or branch."""
         return self.sizes[size] if size in self.sizes else self.add(rt.BufferOp("8", memref("i64", ())))
 
     def scratch(self, value: SSAValue) -> SSAValue:
-        """A new buffer for ``value``."""
+        """Return a new buffer for ``value``."""
         return self.add(rt.BufferOp(str(upper(bytes_of(value), self.bounds)), buffer_type(value)))
 
     def _routine(self, op: RoutineOp) -> None:
@@ -231,7 +233,7 @@ class Builder:
         self.memory[op.result] = self.add(view)
 
     def _concat(self, op: ConcatOp) -> None:
-        """Copy the operands that no kernel has written at their offsets."""
+        """Add copies for the operands of a concatenation that no kernel writes directly at their offsets."""
         for part, destination in self._parts(op):
             if self.destinations.get(source_of(part)) != destination:
                 self.block.add_op(rt.CopyOp(self.memory[part], self._at(destination, part)))
@@ -245,35 +247,35 @@ class Builder:
         self.block.add_op(with_nodes(launch, source_nodes(op)))
 
     def _semaphores(self, op: kernel.CallOp) -> tuple[SSAValue, ...]:
-        """The results of a call that are semaphores of its kernel."""
+        """Return the results of a call that are semaphores of its kernel."""
         count = self.semaphores.get(op.callee.root_reference.data, 0)
         return tuple(op.res)[len(op.res) - count :]
 
     @cached_property
     def semaphores(self) -> dict[str, int]:
-        """How many of its last arguments are semaphores, by kernel."""
+        """The number of semaphores of each kernel, which are its last arguments."""
         block = self.main.parent
         assert block is not None
         return {o.sym_name.data: o.scratch.semaphores for o in block.ops if isinstance(o, kernel.FuncOp)}
 
     def _state_of_kernel(self, value: SSAValue) -> SSAValue:
-        """Memory of a kernel's own that is 0 before the first run, and lives from run to run: one for each call."""
+        """Return memory for one call of a kernel that is 0 before the first run, and lives from run to run."""
         block, state = self.program.body.block, rt.StateOp("", buffer_type(value))
         block.insert_op_before(state, block.first_op) if block.first_op else block.add_op(state)
         return state.result
 
     def allocate(self, value: SSAValue) -> SSAValue:
-        """Memory for a computed value: its destination, or a new buffer."""
+        """Return memory for a computed value: its destination, or a new buffer."""
         return self._at(self.destinations[value], value) if value in self.destinations else self.scratch(value)
 
 
 def _as_large(value: SSAValue) -> bool:
-    """Whether memory planned for ``value`` is large enough for the tensor of which it is a reshape."""
+    """Return whether memory planned for ``value`` is large enough for the tensor of which ``value`` is a reshape."""
     return not sizes_of(shape_of(value)) or bytes_of(value) == bytes_of(source_of(value))
 
 
 def _computed(value: SSAValue, block: Block) -> bool:
-    """Whether a step of ``block`` writes ``value`` to a destination of our choice."""
+    """Return whether a step of ``block`` computes ``value`` and can write it to any destination."""
     op = value.owner
     if isinstance(op, LoopOp):
         return op.parent is block and op.res.index(value) >= len(op.states)

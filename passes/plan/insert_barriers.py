@@ -1,9 +1,10 @@
-"""Barrier insertion (``insert-barriers``): a barrier before a launch that depends on a launch of the same phase.
+"""Barrier insertion (``insert-barriers``): a barrier is inserted before a launch that depends on a launch of the same
+phase.
 
     rt.launch @a(%x, %t); rt.launch @b(%t, %y)   →   rt.launch @a(%x, %t); rt.barrier; rt.launch @b(%t, %y)
 
-Dependent means that both access one buffer and at least one of them writes it. There is a barrier before each loop and
-branch, and at the end of each iteration and branch.
+Two launches are dependent if both access one buffer and at least one of them writes it. There is also a barrier before
+each loop and branch, and at the end of each iteration and branch.
 """
 
 from __future__ import annotations
@@ -52,12 +53,13 @@ def _insert(block: Block) -> None:
 
 
 def _needs_sizes(op: Operation) -> bool:
-    """Whether a step may need run-time dimensions: all do, except one that only defines another dimension."""
+    """Return whether a step may need run-time dimensions: all steps may, except one that only defines another
+    dimension."""
     return not isinstance(op, rt.SizeOp) or bool(sizes_of([parse_dim(op.most.data)]))
 
 
 def _last_step(op: Operation) -> Operation | None:
-    """The step or barrier before ``op``, skipping buffers and views."""
+    """Return the step or barrier before ``op``, skipping buffers and views."""
     before = op.prev_op
     while before is not None and not isinstance(before, rt.STEPS | rt.NESTS | rt.BarrierOp):
         before = before.prev_op
@@ -73,7 +75,7 @@ def _insert_in_regions(op: rt.LoopOp | rt.IfOp) -> None:
 
 
 def accesses(op: Operation) -> tuple[list[SSAValue], list[SSAValue]]:
-    """The memory that a step reads and that it writes: buffers or views of them."""
+    """Return the buffers, or views of buffers, that a step reads, and those that it writes."""
     if isinstance(op, rt.CopyOp):
         return [op.source], [op.target]
     if isinstance(op, rt.NonzeroOp):

@@ -1,12 +1,14 @@
-"""Memory planning (``plan-memory``): offsets of intermediate tensors in one arena, and of weights in the payload.
+"""Memory planning (``plan-memory``): intermediate tensors get offsets in one arena, and weights get offsets in the
+payload.
 
     %a = rt.buffer "4096"        →        %a = rt.buffer "4096" {offset = 0}
     %b = rt.buffer "512"                  %b = rt.buffer "512" {offset = 4096}
 
-Greedy by size (Pisarchyk and Lee, arXiv 2001.03288): large buffers first, each at the lowest offset where it overlaps
+The plan is greedy by size (Pisarchyk and Lee, arXiv 2001.03288): large buffers are placed first, each where it overlaps
 no buffer alive at the same time. With symbolic dimensions the plan is made for assumed values, and its order is kept
 for all values: each buffer follows those below it (``after``). The program gets the attribute ``arena``: its bytes, and
-the most bytes alive at one step, for the assumed values. Buffers of the host of a device have an arena of their own.
+the most bytes alive at one step, for the assumed values. Buffers in the memory of a device's host have a separate
+arena.
 """
 
 from __future__ import annotations
@@ -28,8 +30,8 @@ from mlc.passes.plan.program.offsets import place
 
 @dataclass(frozen=True)
 class PlanMemory(ModulePass):
-    """``redzones``: no two buffers share bytes, and each is followed by bytes that no kernel may access (for
-    sanitizers)."""
+    """Plan the memory of programs. ``redzones``: no two buffers share bytes, and each is followed by bytes that no
+    kernel may access (for sanitizers)."""
 
     name = "plan-memory"
     redzones: bool = False
@@ -47,7 +49,7 @@ class PlanMemory(ModulePass):
 
 
 def drop_unused(program: rt.ProgramOp) -> None:
-    """Erase buffers, and views of them, that no step uses."""
+    """Erase buffers, and views of buffers, that no step uses."""
     for op in reversed(list(rt.walk(program.body.block))):
         if isinstance(op, rt.BufferOp | rt.ViewOp) and op.result.first_use is None:
             op.detach()
@@ -55,7 +57,7 @@ def drop_unused(program: rt.ProgramOp) -> None:
 
 
 def add_redzones(program: rt.ProgramOp) -> None:
-    """Make each buffer larger by a redzone."""
+    """Enlarge each buffer by a redzone."""
     for op in rt.walk(program.body.block):
         if isinstance(op, rt.BufferOp):
             op.bytes = StringAttr(str(parse_dim(op.bytes.data) + ALIGN))
@@ -63,7 +65,7 @@ def add_redzones(program: rt.ProgramOp) -> None:
 
 
 def plan_arena(program: rt.ProgramOp, live: Sequence[Live], disjoint: bool = False) -> None:
-    """Set the offsets of buffers in their arena, or (symbolic sizes) the buffers after which each follows."""
+    """Set the offsets of buffers in their arena, or for symbolic sizes the buffers after which each one follows."""
     ranges = [replace(r, first=0, last=0) for r in live] if disjoint else live
     typical = dict.fromkeys(symbols_of(r.size for r in ranges), PLANNED)
     offsets = place([(r.first, r.last) for r in ranges], [_typical(r.size, typical) for r in ranges])
@@ -84,7 +86,8 @@ def _typical(size: DimLike, values: dict[str, int]) -> int:
 
 
 def plan_state(program: rt.ProgramOp) -> None:
-    """Offsets in the memory of the state: first what has a first value other than zeros, which is copied at once."""
+    """Set offsets in the memory of the state. State whose first value is not zeros comes first, so that one copy
+    initializes it."""
     states = [o for o in program.body.block.ops if isinstance(o, rt.StateOp)]
     end = 0
     for op in sorted(states, key=lambda o: o.entry is None):
@@ -95,7 +98,7 @@ def plan_state(program: rt.ProgramOp) -> None:
 
 
 def plan_weights(program: rt.ProgramOp) -> None:
-    """Offsets in the payload, in order of appearance; an entry used twice is stored once."""
+    """Set offsets in the payload, in order of appearance; an entry that is used twice is stored once."""
     offsets: dict[str, int] = {}
     end = 0
     for op in rt.walk(program.body.block):

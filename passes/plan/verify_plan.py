@@ -1,4 +1,5 @@
-"""Verifier of the plan level (``verify-plan``): a host program of launches; buffers and weights have offsets."""
+"""Verifier of the plan level (``verify-plan``): a host program launches kernels; all buffers and weights have
+offsets."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ LEVEL = Level("plan", MODULE | KERNELS, VECTORS, frozenset({"rt.launch"}))
 
 @dataclass(frozen=True)
 class VerifyPlan(ModulePass):
-    """Raises IllegalIR where the module breaks a rule of the plan level; changes nothing."""
+    """Raise IllegalIR if the module breaks a rule of the plan level; change nothing."""
 
     name = "verify-plan"
 
@@ -57,7 +58,8 @@ class VerifyPlan(ModulePass):
 
 
 def _verify_memory_spaces(program: rt.ProgramOp, has_host: bool) -> None:
-    """Kernels access the target's memory. Where that is a device's, the steps of its host access the host's."""
+    """Check that kernels access the target's memory and, if the target is a device, that steps of its host access the
+    host's memory."""
     for op in rt.walk(program.body.block):
         if isinstance(op, rt.CopyOp | rt.BufferOp):
             continue
@@ -69,9 +71,9 @@ def _verify_memory_spaces(program: rt.ProgramOp, has_host: bool) -> None:
 
 
 def _verify_aliases(program: rt.ProgramOp, functions: Mapping[str, kernel.FuncOp]) -> None:
-    """An input or state has one new value at most in its memory. No step reads the old value after one that writes the
-    new one; one launch may do both where its kernel is proved to work in place (``prove-in-place``).
-    """
+    """Check that an input or state is replaced by at most one new value, and that no step reads the old value after the
+    new one is written. One launch may read the old and write the new value if its kernel is proved to work in place
+    (``prove-in-place``)."""
     news = [o for o in rt.walk(program.body.block) if isinstance(o, rt.OutputOp | rt.UpdateOp)]
     old = {o: memory for o in news if (memory := rt.replaced(o.result)) is not None}
     for op, memory in old.items():
@@ -89,23 +91,22 @@ def _verify_aliases(program: rt.ProgramOp, functions: Mapping[str, kernel.FuncOp
 
 
 def _viewed(value: SSAValue) -> SSAValue:
-    """The value of which ``value`` is a view."""
+    """Return the value of which ``value`` is a view."""
     while isinstance(value.owner, rt.ViewOp):
         value = value.owner.source
     return value
 
 
 def _proved_reads(launch: rt.LaunchOp, functions: Mapping[str, kernel.FuncOp]) -> set[int]:
-    """The operands that are read at the place where the kernel writes."""
+    """Return the operands of a launch that its kernel reads at the location where it writes a result."""
     proved = functions[launch.callee.root_reference.data].in_place
     pairs = [(n, launch.args[n], launch.args[k]) for n, k in proved]
     return {n for n, old, new in pairs if rt.root(old) is rt.root(new) and rt.start(old) == rt.start(new)}
 
 
 def _verify_sizes(block: Block, named: Mapping[str, Sequence[str]], known: set[str]) -> None:
-    """A step uses a run-time dimension only after its definition and a barrier, and the number of an iteration only in
-    its loop. There is a barrier before each loop and branch, and at the end of their regions.
-    """
+    """Check that a step uses a run-time dimension only after its definition and a barrier, and the number of an
+    iteration only in its loop; that there is a barrier before each loop and branch, and at the end of their regions."""
     known, found = set(known), set[str]()
     pending = False
     for op in block.ops:
@@ -129,7 +130,7 @@ def _verify_sizes(block: Block, named: Mapping[str, Sequence[str]], known: set[s
 
 
 def _sizes_needed(op: Operation, named: Mapping[str, Sequence[str]]) -> set[str]:
-    """The run-time dimensions in the shapes and offsets of a step's buffers, and those that its kernel reads."""
+    """Return the run-time dimensions in the shapes and offsets of a step's buffers, and those that its kernel reads."""
     if isinstance(op, rt.NonzeroOp):
         return sizes_of(shape_of(op.mask))
     if isinstance(op, rt.SizeOp):

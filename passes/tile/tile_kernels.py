@@ -1,4 +1,5 @@
-"""Tiling (``tile-kernels``): build the schedule tree of a kernel's ``schedule`` over tile instances; prove it legal.
+"""Tiling (``tile-kernels``): build a kernel's schedule tree over tile instances from its ``schedule``, and prove it
+legal.
 
     schedule = #poly.schedule<"contraction: S0 | n/32v m/14*4+12*6 | k">
       →   poly.tile "T0" (14 rows), poly.tile "T1" (12 rows),
@@ -35,14 +36,15 @@ from mlc.passes.tile.tree.segments import Blocks, Segment, blocks_of, covers, fi
 from mlc.passes.tile.tree.tree_text import child_of, parallel_band, sequence, stream_band
 
 Part = tuple[list[str], str]
-"""The tuples of some tiles, and the text of their tree."""
+"""The tuples of some tiles, and the isl text of their schedule tree."""
 Level = tuple[str, str, Segment]
-"""An iterator, its coordinate, its tiles."""
+"""An iterator, its coordinate, and its tiles."""
 
 
 @dataclass(frozen=True)
 class TileKernels(ModulePass):
-    """The plain schedule replaces a rule's schedule that is illegal or takes isl too long (``plain`` of its origin)."""
+    """Tile kernels by their schedules. If a rule's schedule is illegal or takes isl too long, the plain schedule
+    replaces it, and the kernel's origin records the reason (``plain``)."""
 
     name = "tile-kernels"
     isl_operations: int = ISL_OPERATIONS
@@ -63,7 +65,7 @@ def tile(fn: kernel.FuncOp, isl_operations: int) -> None:
 
 
 def tile_plainly(fn: kernel.FuncOp, reason: ScheduleError, isl_operations: int) -> None:
-    """Tile one kernel by the plain schedule, because its own cannot be applied."""
+    """Tile one kernel by the plain schedule, because its own schedule cannot be applied."""
     give_up(fn, statements_of(fn), reason)
     tile(fn, isl_operations)
 
@@ -94,7 +96,7 @@ class _Tiling:
             self.fn.block.insert_op_before(tile, self.fn.block.last_op)
 
     def _group(self, nests: Sequence[LoopNest]) -> Part:
-        """The part of nests, one after the other, in each block."""
+        """Return the part of a group of nests, which run one after the other in each block."""
         counts = {tuple((split.blocks, split.points) for split in n.shared) for n in nests}
         if len(nests) > 1 and (len(counts) > 1 or () in counts):
             raise ScheduleError(f"'{nests[-1]}': nests joined by '&' must have blocks (@), and as many")
@@ -109,7 +111,8 @@ class _Tiling:
         return names, tree
 
     def _stream(self, nests: Sequence[LoopNest]) -> Iterator[Part]:
-        """The parts of nests that run block by block of a reduction: initial values, then the loop over blocks."""
+        """Yield the parts of nests that run block by block of a reduction: the initial values, then the loop over
+        blocks."""
         if not nests[0].shared:
             raise ScheduleError(f"'{nests[0]}': streamed blocks, as in {nests[0].streamed}, need others before")
         starts = [n for n in nests if any(s in self.running.scales for s in n.statements)]
@@ -119,7 +122,8 @@ class _Tiling:
         yield names, stream_band({n: self.streams[n] for n in names}) + child_of(sequence(parts))
 
     def _nest(self, nest: LoopNest, initial: bool = False) -> Part:
-        """The part of a nest; ``initial``: that of the initial values of its running reductions."""
+        """Return the part of a nest; with ``initial``, the part that writes the initial values of its running
+        reductions."""
         splits = [split for split in nest.tiled_blocks.values() if not (initial and split.streamed)]
         kinds = [blocks_of(split, self._any_extent(nest, split.iterator)) for split in splits]
         parts = [self._band(nest, blocks, (), initial) for blocks in itertools.product(*kinds)]
@@ -149,7 +153,8 @@ class _Tiling:
             raise ScheduleError(f"'{nest}': {across[0]} is reduced across lanes, so {wide[0]} must have tiles of 1")
 
     def _check_rows(self, nest: LoopNest, rows: TiledLoop, lanes: str, across: Sequence[str]) -> None:
-        """Where a second iterator is vectorized, it is one of the results of reductions along the lanes."""
+        """Check a nest with two vectorized iterators: its statements must reduce along ``lanes``, and ``rows`` must
+        index their results."""
         views = [self.statements[s] for s in nest.statements]
         made = {s.write.array for s in views}
         inside = [s for s in views if lanes in s.iters]
@@ -170,11 +175,11 @@ class _Tiling:
             check_stream(nest, split, self.statements)
 
     def _reducing(self, nest: LoopNest, iterator: str) -> list[str]:
-        """The statements that combine along ``iterator``."""
+        """Return the statements that reduce along ``iterator``."""
         return [s for s in nest.statements if iterator in self.statements[s].reduced]
 
     def _band(self, nest: LoopNest, blocks: Sequence[Blocks], chosen: tuple[Segment, ...], initial: bool) -> Part:
-        """The part of the band from level ``len(chosen)`` on."""
+        """Return the part of the band from level ``len(chosen)`` on."""
         level = len(chosen)
         if level == len(nest.band):
             return self._tile(nest, blocks, chosen, initial), ""
@@ -192,7 +197,7 @@ class _Tiling:
         return [n for names, _ in parts for n in names], sequence(parts)
 
     def _any_extent(self, nest: LoopNest, iterator: str) -> DimLike:
-        """The extent of an iterator of the band or inside."""
+        """Return the extent of an iterator of the band or of the inner loops."""
         extents = {self.statements[s].bounds.get(iterator) for s in nest.statements}
         if len(extents) != 1 or None in extents:
             raise ScheduleError(f"{iterator} is not one iterator of all of {', '.join(nest.statements)}")
@@ -227,7 +232,7 @@ class _Tiling:
         return [tuple_]
 
     def _block(self, nest: LoopNest, split: Partition, chosen: Sequence[Segment]) -> str:
-        """The index expression of the block in which a tile begins."""
+        """Return the index expression of the block in which a tile begins."""
         segment = next((s for i, s in zip(nest.band, chosen, strict=True) if i.iterator == split.iterator), None)
         if segment is not None and split.points:
             return f"floor(({self.params.text(segment.start)} + {segment.size}*{split.iterator})/{split.points})"
@@ -236,7 +241,7 @@ class _Tiling:
         return f"floor({split.blocks}*({segment.start} + {segment.size}*{split.iterator})/{extent})"
 
     def _expansion(self, nest: LoopNest, name: str, levels: Sequence[Level]) -> Iterator[str]:
-        """The expansion of a tile: an isl map to the instances of each statement."""
+        """Yield the expansion of a tile, as isl maps to the instances of each statement."""
         text = self.params.text
         unmasked = [*self._unmasked(nest, levels, "t_")]
         for s in (self.statements[n] for n in nest.statements):
@@ -251,7 +256,7 @@ class _Tiling:
             yield f"{name}[{coordinates}] -> {s.name}[{', '.join(s.iters)}]{where}"
 
     def _unmasked(self, nest: LoopNest, levels: Sequence[Level], prefix: str) -> Iterator[str]:
-        """The conditions of tiles that are not masked completely, over their coordinates with a prefix."""
+        """Yield the conditions of tiles that are not masked completely, over their coordinates with a prefix."""
         bounds = self.statements[nest.statements[0]].bounds
         ranges: dict[str, tuple[DimLike, DimLike]] = {i: (0, n - 1) for i, n in bounds.items()}
         for i, coordinate, segment in reversed(levels):  # of an iterator that has blocks, these are first
@@ -262,7 +267,7 @@ class _Tiling:
             yield f"{affine_text(largest(condition, ranges))} >= {-int(margin)}"
 
     def _depend(self, nests: Sequence[LoopNest]) -> bool:
-        """Whether nests depend on each other; raises ScheduleError where the schedule is not legal."""
+        """Return whether nests depend on each other; raise ScheduleError if the schedule is not legal."""
         if nests == tuple(plain([*self.statements.values()])):  # legal for any dependences
             return len(nests) > 1
         where = f"schedule of kernel @{self.fn.sym_name.data}"
@@ -277,5 +282,5 @@ class _Tiling:
 
 
 def _blocks_of_stream(nest: LoopNest) -> tuple[int, int] | None:
-    """The number of blocks of a stream, or the points of each."""
+    """Return the number of blocks of a nest's stream and the points of each; None if the nest is not streamed."""
     return (nest.streamed.blocks, nest.streamed.points) if nest.streamed else None

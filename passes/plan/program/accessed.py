@@ -1,4 +1,5 @@
-"""The memory that the steps of a phase access: whether another access meets it is a binary search."""
+"""Accessed memory: the bytes that the steps of a phase access. A binary search finds whether another access overlaps
+them."""
 
 from __future__ import annotations
 
@@ -13,13 +14,13 @@ from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.types import bytes_of
 
 Bytes = tuple[int, int] | None
-"""From the first byte to that after the last; None where offsets depend on symbolic dimensions."""
+"""The first byte and the byte after the last; None if they depend on symbolic dimensions."""
 ARENAS = ("arena", "arena of the host")
 
 
 @dataclass
 class Spans:
-    """A set of bytes as disjoint intervals in order."""
+    """A set of bytes, as disjoint intervals in order."""
 
     starts: list[int] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
@@ -37,7 +38,8 @@ class Spans:
 
 @dataclass
 class Accessed:
-    """Buffers and views of them, with the bytes of each buffer that they may be; all buffers of an arena are one."""
+    """The accessed buffers and views, and the bytes that they cover in each buffer. All buffers in one arena count as
+    one."""
 
     values: list[SSAValue] = field(default_factory=list)
     spans: dict[SSAValue | str, Spans] = field(default_factory=dict)
@@ -54,7 +56,7 @@ class Accessed:
                     known.add(*span)
 
     def meets(self, values: Iterable[SSAValue]) -> bool:
-        """Whether one of ``values`` shares bytes with those accessed."""
+        """Return whether one of ``values`` shares bytes with the accessed ones."""
         return any(self._may_meet(value) and any(_overlap(value, other) for other in self.values) for value in values)
 
     def _may_meet(self, value: SSAValue) -> bool:
@@ -78,7 +80,7 @@ def _overlap(a: SSAValue, b: SSAValue) -> bool:
 
 
 def _in_one_buffer(p: tuple[SSAValue, DimLike], q: tuple[SSAValue, DimLike], a: SSAValue, b: SSAValue) -> bool:
-    """Whether ``a``, which begins at ``p``, and ``b``, at ``q``, share bytes of one buffer."""
+    """Return whether ``a``, which begins at ``p``, and ``b``, which begins at ``q``, share bytes of one buffer."""
     x, y = p[0], q[0]
     scratch = isinstance(x.owner, rt.BufferOp) and isinstance(y.owner, rt.BufferOp)
     if x is not y and not (scratch and rt.on_host(x) == rt.on_host(y)):
@@ -93,7 +95,7 @@ def _meet(first: Bytes, second: Bytes) -> bool:
 
 
 def _interval(root: SSAValue, start: DimLike, value: SSAValue) -> Bytes:
-    """The bytes of a value, in the arena or in a buffer of the caller."""
+    """Return the bytes of a value, in the arena or in a buffer of the caller."""
     owner = root.owner
     if isinstance(owner, rt.BufferOp):
         if owner.offset is None:

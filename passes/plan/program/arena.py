@@ -1,4 +1,4 @@
-"""The arena of a program: live ranges of buffers, the order of their placement, and the arena's size in bytes."""
+"""The arena of a program: live ranges of buffers, the order in which they are placed, and the arena's size in bytes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def aligned(size: DimLike) -> DimLike:
 
 
 def live_ranges(program: rt.ProgramOp) -> list[Live]:
-    """The live range of each buffer; a buffer from outside a loop that uses it is alive in all iterations."""
+    """Return the live range of each buffer. A buffer from outside a loop that uses it is alive in all iterations."""
     ops = list(rt.walk(program.body.block))
     begin = {op: step for step, op in enumerate(ops)}
     end = begin | {op: step + sum(1 for r in op.regions for _ in rt.walk(r.block)) for op, step in begin.items()}
@@ -51,7 +51,7 @@ def live_ranges(program: rt.ProgramOp) -> list[Live]:
 
 
 def _ancestor(op: Operation, buffer: rt.BufferOp) -> Operation:
-    """``op``, or the loop or branch around it that is in the block of ``buffer``."""
+    """Return ``op``, or the loop or branch around it that is in the block of ``buffer``."""
     while op.parent is not buffer.parent:
         assert (outer := op.parent_op()) is not None
         op = outer
@@ -63,7 +63,7 @@ def buffers_of(program: rt.ProgramOp) -> list[rt.BufferOp]:
 
 
 def placement_order(buffers: Sequence[rt.BufferOp]) -> list[int]:
-    """The buffers in an order in which each comes after those in its ``after``."""
+    """Return the buffers in an order in which each comes after those in its ``after``."""
     after = {n: [b.value.data for b in op.after or ()] for n, op in enumerate(buffers)}
     order: list[int] = []
     placed: set[int] = set()
@@ -77,8 +77,8 @@ def placement_order(buffers: Sequence[rt.BufferOp]) -> list[int]:
 
 
 def arena_bytes(program: rt.ProgramOp, dims: Mapping[str, DimLike]) -> int:
-    """The arena's size for given values of the symbolic dimensions (the C function ``workspace`` computes the same);
-    without buffers of the host beside a device, which have their own."""
+    """Return the arena's size for given values of the symbolic dimensions, as the C function ``workspace`` does;
+    buffers in the memory of a device's host are not counted."""
     ends: dict[int, int] = {}
     buffers = buffers_of(program)
     for n in placement_order(buffers):
@@ -94,9 +94,8 @@ def arena_bytes(program: rt.ProgramOp, dims: Mapping[str, DimLike]) -> int:
 
 
 def arena_of(program: rt.ProgramOp) -> DictionaryAttr:
-    """The attribute ``arena`` of a planned program: its ``bytes``, the most bytes ``live`` at one step (a lower bound
-    of every plan), and the values ``at`` of the symbolic dimensions for which both are computed.
-    """
+    """Return the attribute ``arena`` of a planned program: its ``bytes``, the most bytes ``live`` at one step (a lower
+    bound of every plan), and the values ``at`` of the symbolic dimensions for which both are computed."""
     ranges = [r for r in live_ranges(program) if not rt.on_host(r.op.result)]
     at: dict[str, DimLike] = dict.fromkeys(sorted(symbols_of(r.size for r in ranges)), PLANNED)
     sizes = [evaluate(aligned(r.size), at) for r in ranges]

@@ -3,8 +3,8 @@
 A loop-carried value has two buffers, which iterations read and write alternately (double buffering), so it is never
 copied. The kernel that computes a collected value, or a result of a branch, writes it to its destination.
 
-Every thread executes the program, and all must take the same iterations and branches. Where these are data-dependent,
-one thread evaluates the condition in a step ``rt.loop_condition`` and publishes it. A loop that contains such a loop or
+Every thread executes the program, and all must take the same iterations and branches. If these are data-dependent, one
+thread evaluates the condition in a step ``rt.loop_condition`` and publishes it. A loop that contains such a loop or
 branch publishes each iteration as well.
 """
 
@@ -51,7 +51,7 @@ def build_loop(builder: Builder, op: LoopOp) -> None:
 
 
 def build_if(builder: Builder, op: IfOp) -> None:
-    """Add both branches of a condition; each writes the results."""
+    """Add both branches of a condition; each of them writes the results."""
     results = [builder.allocate(v) for v in op.res]
     builder.branches += 1
     choice = rt.IfOp(f"branch{builder.branches - 1}")
@@ -66,7 +66,7 @@ def build_if(builder: Builder, op: IfOp) -> None:
 
 
 def decided(op: LoopOp) -> bool:
-    """Whether ``rt.loop_condition`` publishes the iterations of a loop."""
+    """Return whether ``rt.loop_condition`` publishes the iterations of a loop."""
     return op.counted or bool(sizes_of([op.most])) or any(_decides(inner) for inner in op.body.block.ops)
 
 
@@ -89,7 +89,8 @@ def _bind(builder: Builder, op: RegionOp, block: Block, states: Sequence[SSAValu
 
 
 class _Decision:
-    """Publishes, before a loop and at the end of each iteration, whether there is another iteration."""
+    """The steps of a loop that publish, before the loop and at the end of each iteration, whether there is another
+    iteration."""
 
     def __init__(self, builder: Builder, op: LoopOp):
         self.builder, self.op = builder, op
@@ -101,7 +102,7 @@ class _Decision:
             builder.block.add_op(rt.CopyOp(builder.memory[op.active], self.active))  # type: ignore[arg-type]
 
     def add(self, iteration: DimLike) -> None:
-        """Evaluate the condition of iteration number ``iteration``."""
+        """Add the step that evaluates the condition of iteration number ``iteration``."""
         strict = None if self.op.strict is None else self.op.strict.data
         args = self.limit, self.active, self.size, self.count, strict
         self.builder.block.add_op(rt.LoopConditionOp(self.op.step.data, iteration, self.op.most, *args))

@@ -1,4 +1,4 @@
-"""The interface of a host program: names of inputs, outputs, state and dimensions, from those of the main function.
+"""The interface of a host program: names of inputs, outputs, state and dimensions, taken from the main function.
 
     func @main(%x: tensor<?x8xf32, batch> {graph.name = "x"}) -> (… {graph.name = "y"})
       →   inputs x, outputs y, dims batch
@@ -35,7 +35,7 @@ class Interface:
 
     @cached_property
     def arguments(self) -> list[str]:
-        """The names of all arguments, those of state among them."""
+        """The names of all arguments, including those of state."""
         return _names_of(self.main.arg_attrs, len(self.block.args), "input")
 
     @cached_property
@@ -49,17 +49,17 @@ class Interface:
 
     @cached_property
     def optional(self) -> list[tuple[int, ...]]:
-        """Of each result the axes that a caller's tensor has only where they are not 1."""
+        """For each result, the axes of extent 1 that a caller's tensor may lack."""
         return [*map(optional_axes, self.main.res_attrs)] if self.main.res_attrs else [()] * len(self.returned)
 
     @cached_property
     def updates(self) -> set[int]:
-        """The positions of results that are new values of state, and so no outputs."""
+        """The positions of results that are new values of state, and therefore not outputs."""
         return {n for n, each in self.aliases.items() if each.argument in states_of(self.main)}
 
     @cached_property
     def outputs(self) -> list[str]:
-        """The results that are no state, then the run-time dimensions that a caller sees."""
+        """The names of the results that are not state, then those of the run-time dimensions that a caller sees."""
         names = _names_of(self.main.res_attrs, len(self.returned), "output")
         results = [name for n, name in enumerate(names) if n not in self.updates]
         return results + _fresh(self.visible, results)
@@ -73,14 +73,14 @@ class Interface:
 
     @cached_property
     def dims(self) -> list[str]:
-        """The symbolic dimensions of the arguments, then those that only upper bounds have."""
+        """The symbolic dimensions of the arguments, then those that occur only in upper bounds."""
         sizes = self.bounds.items()
         rooms = [room for size, bound in sizes if (room := room_of(size)) in symbols_of([bound])]
         return [*sorted(symbols_of(d for a in self.block.args for d in shape_of(a))), *rooms]
 
     @cached_property
     def inner(self) -> list[str]:
-        """The run-time dimensions of values within regions alone."""
+        """The run-time dimensions of values that are only within regions."""
         outer = {size_made(op) for op in self.block.ops}
         return [size for size in self.bounds if size not in outer and room_of(size) not in self.dims]
 
@@ -96,12 +96,12 @@ class Interface:
 
 
 def _names_of(attrs: ArrayAttr[DictionaryAttr] | None, count: int, prefix: str) -> list[str]:
-    """The ``graph.name`` of each argument or result of the main function."""
+    """Return the ``graph.name`` of each argument or result of the main function."""
     data = attrs.data if attrs is not None else [DictionaryAttr({})] * count
     names = [d.data.get("graph.name") for d in data]
     return [n.data if isinstance(n, StringAttr) else f"{prefix}{k}" for k, n in enumerate(names)]
 
 
 def _fresh(names: list[str], taken: list[str]) -> list[str]:
-    """``names``, changed where an output has the name already."""
+    """Return ``names``, with underscores appended to those that an output has already."""
     return [name + "_" * (1 + max(map(len, taken))) if name in taken else name for name in names]

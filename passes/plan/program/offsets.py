@@ -1,8 +1,9 @@
-"""Offsets in one arena for buffers whose live ranges are known (dynamic storage allocation, NP-hard).
+"""Offsets in one arena for buffers with known live ranges (dynamic storage allocation, NP-hard).
 
-Greedy by size (Pisarchyk and Lee, arXiv 2001.03288): large buffers first, each in the smallest gap where it overlaps no
-buffer alive at the same time. Where that needs more than the bytes alive at one time, the buffers at the top of the
-arena move forward in the order, and all are placed again (squeaky wheel optimization, Joslin and Clements, 1999).
+The algorithm is greedy by size (Pisarchyk and Lee, arXiv 2001.03288): large buffers are placed first, each in the
+smallest gap where it overlaps no buffer alive at the same time. If that needs more than the bytes alive at one time,
+the buffers at the top of the arena move forward in the order, and all are placed again (squeaky wheel optimization,
+Joslin and Clements, 1999).
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ STALE = 40  # rounds without a better plan after which the search ends
 
 
 def place(ranges: Sequence[Range], sizes: Sequence[int]) -> list[int]:
-    """An offset for each buffer."""
+    """Return an offset for each buffer."""
     return list(_place(tuple(ranges), tuple(sizes)))
 
 
 @lru_cache(maxsize=4)
 def _place(ranges: Sequence[Range], sizes: Sequence[int]) -> tuple[int, ...]:
-    """``place``, which is asked again for a program that has met a budget of memory."""
+    """Compute ``place``. Cached, because a budget of memory requests the plan of one program twice."""
     meets = _meetings(ranges)
     enough = ENOUGH * live_bytes(ranges, sizes)
     starts = (
@@ -41,7 +42,7 @@ def _place(ranges: Sequence[Range], sizes: Sequence[int]) -> tuple[int, ...]:
 
 
 def live_bytes(ranges: Sequence[Range], sizes: Sequence[int]) -> int:
-    """The most bytes alive at one step: a lower bound of every plan."""
+    """Return the most bytes alive at one step, a lower bound of every plan."""
     events = sorted(
         event for (first, last), size in zip(ranges, sizes, strict=True) for event in ((first, size), (last + 1, -size))
     )
@@ -53,7 +54,7 @@ def live_bytes(ranges: Sequence[Range], sizes: Sequence[int]) -> int:
 
 
 def _meetings(ranges: Sequence[Range]) -> list[list[int]]:
-    """For each buffer, the buffers that are alive at the same time."""
+    """Return, for each buffer, the buffers that are alive at the same time."""
     order = sorted(range(len(ranges)), key=ranges.__getitem__)
     meets: list[list[int]] = [[] for _ in ranges]
     alive: list[int] = []
@@ -69,7 +70,8 @@ def _meetings(ranges: Sequence[Range]) -> list[list[int]]:
 def _improved(
     order: list[int], sizes: Sequence[int], meets: Sequence[Sequence[int]], enough: float
 ) -> tuple[int, list[int]]:
-    """(arena, offsets): the best of repeated placements; each moves the buffers at the top of the last one forward."""
+    """Return (arena, offsets), the best of repeated placements; each placement moves the buffers at the top of the last
+    one forward in the order."""
     spans: list[Range] = [(-1, -1)] * len(sizes)
     rank = _ranks(order)
     anew = set(order)
@@ -94,7 +96,7 @@ def _improved(
 
 
 def _ranks(order: Sequence[int]) -> list[int]:
-    """The position of each buffer."""
+    """Return the position of each buffer in the order."""
     ranks = [0] * len(order)
     for position, n in enumerate(order):
         ranks[n] = position
@@ -102,7 +104,7 @@ def _ranks(order: Sequence[int]) -> list[int]:
 
 
 def _blamed_first(order: Sequence[int], blamed: set[int]) -> list[int]:
-    """The order with blamed buffers moved to half their position."""
+    """Return the order with ``blamed`` buffers moved to half their position."""
     rank = {n: float(k) for k, n in enumerate(order)}
     for n in blamed:
         rank[n] = rank[n] / 2 - 0.75
@@ -117,8 +119,8 @@ def _greedy(
     spans: list[Range],
     anew: set[int],
 ) -> None:
-    """Place each buffer beside those before it in the order. Only ``anew``, and what meets a buffer that moves, is
-    computed: all others have their ``spans`` (bytes of the arena) from the last order."""
+    """Place each buffer next to those before it in the order. Only the buffers ``anew``, and those that meet a buffer
+    that moves, are computed; all others keep their ``spans`` (bytes of the arena) from the last order."""
     for n in order:
         if n in anew:
             busy = sorted([spans[k] for k in meets[n] if rank[k] < rank[n]])
@@ -129,7 +131,8 @@ def _greedy(
 
 
 def _gap(busy: Sequence[tuple[int, int]], size: int) -> int:
-    """The smallest gap between occupied intervals that is large enough, else the end of the last interval."""
+    """Return the start of the smallest gap between occupied intervals that is large enough; if there is none, the end
+    of the last interval."""
     end, best, least = 0, -1, math.inf
     for start, stop in busy:
         if size <= start - end < least:

@@ -1,4 +1,4 @@
-"""Legality of a schedule, proved on statement instances: each is in a tile, and tiles keep all dependences."""
+"""Legality of a schedule, proved on statement instances: each instance is in a tile, and tiles keep all dependences."""
 
 from __future__ import annotations
 
@@ -16,9 +16,13 @@ from mlc.passes.schedule.polyhedral.statement_view import StatementView
 
 @dataclass(frozen=True)
 class Legality:
-    """Maps as strings: ``expansions`` from tile instances to statement instances; ``blocks`` to the block of each tile
-    instance in a partition, ``streams`` in a stream. ``running``: the arrays of running reductions; ``covered``:
-    whether the tiles of each nest are known to cover its band, without overlap; ``where``: the start of messages."""
+    """The proof that a schedule is legal.
+
+    ``expansions``, ``blocks`` and ``streams`` are isl maps as strings: from tile instances to statement instances, to
+    the block of a partition, and to the block of a stream. ``running``: the arrays of running reductions; ``covered``:
+    whether the tiles of each nest are known to cover its band without overlap; ``where``: the beginning of error
+    messages.
+    """
 
     where: str
     statements: Mapping[str, StatementView]
@@ -34,7 +38,7 @@ class Legality:
         return isl.UnionMap(self.expansions)
 
     def check(self, nests: Sequence[LoopNest]) -> bool:
-        """Whether nests depend on each other, so that one thread must run them.
+        """Return whether nests depend on each other, so that one thread must run them.
 
         Raises:
             ScheduleError: the schedule is not legal.
@@ -53,8 +57,8 @@ class Legality:
         return self._depend(nests)
 
     def _executes_all(self, nests: Sequence[LoopNest]) -> bool:
-        """Whether tiles execute each statement instance, and no others. Tiles that cover the band of each nest do,
-        where no statement is masked."""
+        """Return whether tiles execute each statement instance, and no others. Tiles that cover the band of each nest
+        do so if no statement is masked."""
         known = self.covered and not any(nest.tiled_blocks for nest in nests)
         if known and not any(s.conditions for s in self.statements.values()):
             return sorted(s for nest in nests for s in nest.statements) == sorted(self.statements)
@@ -64,8 +68,8 @@ class Legality:
         return bool(required.is_subset(executed) and executed.is_subset(domain))
 
     def _check_streams(self, nests: Sequence[LoopNest]) -> None:
-        """Raises ScheduleError where blocks of a stream do not depend on each other by running reductions alone, or
-        those of another thread combine into the same results."""
+        """Raise ScheduleError if blocks of a stream depend on each other by other arrays than running reductions, or
+        blocks of another thread combine into the same results."""
         members = [self.statements[s] for nest in nests for s in nest.statements]
         if not within_tiles(dependences(members, self.running), self._of(self.streams)):
             raise ScheduleError(f"{self.where}: a block of '{nests[0]}' needs what another block of the stream makes")
@@ -73,12 +77,12 @@ class Legality:
             raise ScheduleError(f"{self.where}: blocks before '{nests[0].streamed}' combine into the same results")
 
     def _in_blocks(self, pairs: Iterable[tuple[str, str]]) -> bool:
-        """Whether dependences between these statements stay within a block."""
+        """Return whether dependences between these pairs of statements stay within a block."""
         block_of = self._of(self.blocks)
         return all(within_tiles(between(self.statements[a], self.statements[b]), block_of) for a, b in pairs)
 
     def _of(self, blocks: str) -> isl.UnionMap:
-        """The map from blocks to their statement instances."""
+        """Return the isl map from blocks to their statement instances."""
         return self.expansion.reverse().apply_range(isl.UnionMap(blocks)).reverse()
 
     def _depend(self, nests: Sequence[LoopNest]) -> bool:
@@ -98,5 +102,5 @@ class Legality:
 
 
 def _joined(pair: Sequence[str], nests: Sequence[LoopNest]) -> bool:
-    """Whether two statements run in the same blocks, the first before the second in each."""
+    """Return whether two statements run in the same blocks, the first before the second in each."""
     return any(all(any(s in n.statements for n in group) for s in pair) for group in groups_of(nests))

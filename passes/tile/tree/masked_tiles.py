@@ -1,10 +1,12 @@
-"""Tiles that are masked completely, of statements with conditions outside of which terms are the identity.
+"""Masked tiles: tiles in which the terms of all points are the identity, because the statement's conditions do not
+hold.
 
     S0[m, n], m - n >= 0, in tiles T[m', n] of 32 rows and 16 columns   →   T[m', n] : 32·m' + 31 - 16·n >= 0
 
-A tile is executed where a condition can hold in it. Rows are those of the whole block, because nests that run block by
-block read what all rows of a block have written. Rows that are in no blocks have tiles of several sizes: where a later
-nest's tile has rows that are masked beside others that are not, the tiles that write these are executed, too.
+A tile is executed if the conditions can hold in it. The conditions are evaluated for all rows of a block, because nests
+that run block by block read the results of all rows of the block. If rows are in no blocks, nests may tile them
+differently: a later nest's tile may have masked rows beside others that are not masked. Then the tiles that write these
+masked rows are executed too.
 """
 
 from __future__ import annotations
@@ -18,11 +20,11 @@ from mlc.dialects.semantics.dims import Dim, DimLike, dim_max, dim_min, evaluate
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 
 Ranges = Mapping[str, tuple[DimLike, DimLike]]
-"""The first and the last point of each iterator, over coordinates."""
+"""The first and the last point of each iterator, over the coordinates of tiles."""
 
 
 def largest(condition: DimLike, ranges: Ranges) -> DimLike:
-    """The largest value of an affine expression of iterators in a box."""
+    """Return the largest value of an affine expression of iterators in a box."""
     ends: dict[str, DimLike] = {}
     for monomial, c in condition.terms if isinstance(condition, Dim) else ():
         if monomial:
@@ -32,8 +34,8 @@ def largest(condition: DimLike, ranges: Ranges) -> DimLike:
 
 
 def conditions_of(nest: LoopNest, statements: Mapping[str, StatementView]) -> tuple[DimLike, ...]:
-    """The conditions of a nest's tiles: where all of its statements have them, and one of their iterators has blocks
-    which are the same in the nests of a group."""
+    """Return the conditions of a nest's tiles: those that all of its statements have, over an iterator whose blocks are
+    the same in all nests of a group."""
     members = [statements[s] for s in nest.statements]
     found = {s.conditions for s in members}
     blocks = {i for i in members[0].iters if is_block(nest, members[0], i)}
@@ -41,14 +43,14 @@ def conditions_of(nest: LoopNest, statements: Mapping[str, StatementView]) -> tu
 
 
 def is_block(nest: LoopNest, s: StatementView, iterator: str) -> bool:
-    """Whether each tile has one block of an iterator, whose points all nests of a group know."""
+    """Return whether each tile is in one block of an iterator, whose points are the same for all nests of a group."""
     split = next((p for p in nest.partitions if p.iterator == iterator), None)
     return split is not None and (split.tiled or split.streamed or split.is_each(s.bounds[iterator]))
 
 
 def margins(nests: Sequence[LoopNest], statements: Mapping[str, StatementView]) -> Mapping[LoopNest, float]:
-    """How far below 0 the largest value of a condition may be in tiles that are executed, for each nest of a group: so
-    far that later nests read no element which is not written."""
+    """Return, for each nest of a group, how far below 0 the largest value of a condition may be in tiles that are
+    executed, so that later nests read no element that is not written."""
     found: dict[LoopNest, float] = {}
     read: dict[str, float] = {}  # the margin with which later nests read an array
     for nest in reversed(nests):
@@ -60,8 +62,8 @@ def margins(nests: Sequence[LoopNest], statements: Mapping[str, StatementView]) 
 
 
 def _spread(nest: LoopNest, members: Sequence[StatementView], statements: Mapping[str, StatementView]) -> float:
-    """How much a condition varies along the rows of a tile that are in no blocks; without end where masked tiles are
-    executed, too."""
+    """Return how much a condition varies along the rows of a tile that are in no blocks; infinity if masked tiles must
+    be executed too."""
     conditions = {c for s in members for c in s.conditions if isinstance(c, Dim)}
     rows = [item for item in nest.band if not is_block(nest, members[0], item.iterator)]
     points = {item.iterator: max((size for size, _ in item.sizes), default=1) for item in rows}
@@ -72,16 +74,18 @@ def _spread(nest: LoopNest, members: Sequence[StatementView], statements: Mappin
 
 
 def affine_text(value: DimLike) -> str:
-    """An affine expression of coordinates, for isl."""
+    """Return an affine expression of coordinates in isl's syntax."""
     terms = value.terms if isinstance(value, Dim) else (((), value),)
     return " + ".join(f"{c}*{monomial[0]}" if monomial else str(c) for monomial, c in terms)
 
 
 @dataclass(frozen=True)
 class InnerRanges:
-    """The ``points`` of an iterator inside of a tile, from ``start`` on; beyond them all rows of the tile's block are
-    masked. ``full``: those that are masked for no row of the tile, counted from ``start``: from the first one to the
-    one after the last."""
+    """The range of an inner iterator in a tile.
+
+    The range has ``points`` points from ``start`` on; beyond it, all rows of the tile's block are masked. ``full``: the
+    first point that is masked for no row of the tile, and the one after the last, counted from ``start``.
+    """
 
     start: DimLike
     points: DimLike
@@ -91,7 +95,7 @@ class InnerRanges:
 def ranges_of(
     members: Sequence[StatementView], iterator: str, start: DimLike, blocks: Ranges, rows: Ranges
 ) -> InnerRanges:
-    """The ranges of an iterator in a tile that has so many ``rows`` of a block of ``blocks``."""
+    """Return the range of an iterator in a tile with the rows ``rows`` of a block with the rows ``blocks``."""
     along = [s for s in members if iterator in s.iters]
     if len({s.conditions for s in along}) > 1:
         return InnerRanges(start, along[0].bounds[iterator], (0, 0))
@@ -100,7 +104,8 @@ def ranges_of(
 
 
 def _unmasked_for_some(s: StatementView, iterator: str, start: DimLike, blocks: Ranges) -> tuple[DimLike, DimLike]:
-    """The first point that a condition leaves some row of a block, and the number of points up to the last one."""
+    """Return the first point that is not masked for some row of a block, and the number of points up to the last such
+    one."""
     points = s.bounds[iterator]
     for factor, rest in _bounding(s, iterator, blocks):
         bound, most = largest(rest, blocks), largest(rest, {i: (0, n - 1) for i, n in s.bounds.items()})
@@ -114,7 +119,8 @@ def _unmasked_for_some(s: StatementView, iterator: str, start: DimLike, blocks: 
 
 
 def _unmasked_for_all(s: StatementView, iterator: str, start: DimLike, rows: Ranges) -> tuple[DimLike, DimLike]:
-    """The points that the conditions leave all rows of a tile, counted from ``start``; none where one is not known."""
+    """Return the first point, and the one after the last, that are masked for no row of a tile, counted from ``start``;
+    (0, 0) if a condition does not bound the iterator."""
     bounding = [*_bounding(s, iterator, rows)]
     if len(bounding) < len(s.conditions):
         return 0, 0
@@ -127,7 +133,8 @@ def _unmasked_for_all(s: StatementView, iterator: str, start: DimLike, rows: Ran
 
 
 def _bounding(s: StatementView, iterator: str, known: Ranges) -> Iterator[tuple[int, DimLike]]:
-    """The conditions as bounds of an iterator, factor·iterator + rest >= 0, with the factors 1 and -1."""
+    """Yield the conditions that bound an iterator, as (factor, rest) with factor·iterator + rest >= 0 and the factor 1
+    or -1."""
     for c in s.conditions:
         factor = dict(c.terms).get((iterator,)) if isinstance(c, Dim) else None
         rest = c - (factor or 0) * Dim.symbol(iterator)

@@ -1,4 +1,4 @@
-"""The tiles that cover an extent, as segments of equal tiles."""
+"""Segments: the tiles that cover an extent, as runs of equal tiles."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from mlc.dialects.semantics.dims import Dim, DimLike, ceildiv, floordiv
 
 @dataclass(frozen=True)
 class Segment:
-    """``count`` tiles of ``size`` points from ``start``, of which ``valid`` are in the domain: of padded tiles an
-    expression of a tile's coordinate."""
+    """A run of ``count`` tiles of ``size`` points from ``start`` on. ``valid``: how many points of a tile are in the
+    domain; for padded tiles an expression of the tile's coordinate."""
 
     start: DimLike
     count: DimLike
@@ -23,7 +23,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class Blocks:
-    """Blocks of a partition that have one size, in which tiles repeat: those from number ``first`` on."""
+    """The blocks of a partition that have one size and the same tiles, from block number ``first`` on."""
 
     split: Partition
     first: int
@@ -31,14 +31,14 @@ class Blocks:
 
     @property
     def number(self) -> str:
-        """The number of a block, over its coordinate."""
+        """The number of a block, as an expression of its coordinate."""
         name = block_of(self.split.iterator)
         return f"{self.first} + {name}" if self.first else name
 
 
 def blocks_of(split: Partition, extent: DimLike) -> list[Blocks]:
-    """The blocks of ``[0, extent)`` in which tiles repeat, equal ones but for the last, which may be smaller; raises
-    ScheduleError where there are none."""
+    """Return the blocks of ``[0, extent)``, which are equal except for the last one, which may be smaller. Raises
+    ScheduleError if there are no such blocks."""
     if size := split.points:
         valid = extent - size * Dim.symbol(coordinate(split.iterator))
         return [Blocks(split, 0, Segment(0, ceildiv(extent, size), size, valid))]
@@ -53,13 +53,13 @@ def blocks_of(split: Partition, extent: DimLike) -> list[Blocks]:
 
 
 def coordinate(iterator: str) -> str:
-    """The symbol of a tile's coordinate in its number of valid points."""
+    """Return the symbol for a tile's coordinate in its number of valid points."""
     return f"t_{iterator}"
 
 
 def fitting(item: TiledLoop, extent: int) -> TiledLoop:
-    """The tiles of an item that fit in a smaller extent, then one of what is left: ``m/14*3+8`` in 40 points is
-    ``m/14*2+8+4``."""
+    """Return the tiles of a loop for a smaller extent: those that fit, then one tile of the rest. ``m/14*3+8`` for 40
+    points is ``m/14*2+8+4``."""
     sizes: list[tuple[int, int | None]] = []
     for size, count in item.sizes:
         n = extent // size if count is None else min(count, extent // size)
@@ -69,7 +69,7 @@ def fitting(item: TiledLoop, extent: int) -> TiledLoop:
 
 
 def segments(item: TiledLoop, extent: DimLike) -> list[Segment]:
-    """The tiles that cover ``[0, extent)``; raises ScheduleError where the sizes do not."""
+    """Return the tiles that cover ``[0, extent)``. Raises ScheduleError if the sizes do not cover it."""
     if not isinstance(extent, int) and any(count for _, count in item.sizes):
         message = f"schedule item {item} counts tiles of an extent of {extent}, which may be smaller"
         raise ScheduleError(f"{message}; leave out the counts, as in {item.iterator}/14+4+1")
@@ -95,7 +95,7 @@ def segments(item: TiledLoop, extent: DimLike) -> list[Segment]:
 
 
 def covers(tiles: Sequence[Segment], extent: DimLike) -> bool:
-    """Whether each point of ``[0, extent)`` is known to be in one tile."""
+    """Return whether it is known that each point of ``[0, extent)`` is in exactly one tile."""
     starts = itertools.accumulate((s.count * s.size for s in tiles), initial=0)
     if any(s.start != start for s, start in zip(tiles, starts, strict=False)):
         return False
@@ -103,12 +103,12 @@ def covers(tiles: Sequence[Segment], extent: DimLike) -> bool:
 
 
 def _padded(iterator: str, start: DimLike, extent: DimLike, size: int) -> Segment:
-    """Tiles of one size from ``start`` on, the last of them partly beyond the ``extent``."""
+    """Return tiles of one size from ``start`` on, the last of which may be partly beyond the extent."""
     whole = isinstance(extent, int) and extent % size == 0
     valid = size if whole else extent - size * Dim.symbol(coordinate(iterator))
     return Segment(start, ceildiv(extent, size), size, valid)
 
 
 def _whole(extent: DimLike, size: int) -> DimLike:
-    """How many tiles fit; 0 where the segments before reach past the end."""
+    """Return how many tiles fit; 0 if the segments before reach past the end."""
     return max(extent // size, 0) if isinstance(extent, int) else floordiv(extent, size)

@@ -1,4 +1,4 @@
-"""Schedule trees as isl text."""
+"""Schedule trees in isl's syntax."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 
 def parallel_band(members: Mapping[str, str]) -> str:
-    """A band of one parallel dimension, with its term for each tuple."""
+    """Return a band of one parallel dimension, with its term for each tuple."""
     terms = "; ".join(f"{name} -> [({value})]" for name, value in members.items())
     return f'schedule: "[{{ {terms} }}]", permutable: 1, coincident: [ 1 ]'
 
 
 def stream_band(members: Mapping[str, str]) -> str:
-    """A band of one dimension that runs in order, with its term for each tuple."""
+    """Return a band of one dimension that runs in order, with its term for each tuple."""
     terms = "; ".join(f"{name} -> [({value})]" for name, value in members.items())
     return f'schedule: "[{{ {terms} }}]"'
 
