@@ -6,10 +6,10 @@
     …                                                     %p' = graph.map "exp(x0 - x1) * x2"(%s', %m, %l)
     %dv = graph.contract "mn,mv->nv"(%p, %g)              %dv = graph.contract "mn,mv->nv"(%p', %g)
 
-Both products are then kernels whose scores are never in memory as a whole: the forward one is an attention, the
-backward one a chain (Dao, FlashAttention-2, 2023). What is saved are the maxima and sums of rows. They are read
-through a reshape that is a barrier, as of all that is computed anew. Bits stay the same. On a GPU only scores larger
-than L2 are computed again.
+The forward and the backward products then become kernels whose scores are never in memory as a whole: the forward
+kernel is an attention, the backward kernel a chain of products (Dao, FlashAttention-2, 2023). Only the maxima and sums
+of rows are saved. They are read through a reshape that is a barrier, like all operands of values that are computed
+anew. Results keep their bits. On a GPU only scores larger than L2 are computed again.
 """
 
 from __future__ import annotations
@@ -45,8 +45,11 @@ class RecomputeScores(ModulePass):
 
 @dataclass
 class Softmax:
-    """What reads the ``scores`` that a product makes: ``matrices`` are operators with results of that shape, ``rows``
-    those with one number a row that follow from them, and ``readers`` products that sum matrices."""
+    """The operators that read the scores of a product, of shape ``scores``.
+
+    ``matrices`` are operators whose results have that shape, ``rows`` those whose results have one number for each row,
+    and ``readers`` the products that sum matrices, each with the matrix that it reads.
+    """
 
     scores: Shape
     matrices: dict[Operation, None] = field(default_factory=dict)
@@ -54,7 +57,8 @@ class Softmax:
     readers: dict[Operation, SSAValue] = field(default_factory=dict)
 
     def forward(self) -> set[Operation]:
-        """The operators of the attention: maxima, sums, and the product of the weights that the scores alone make."""
+        """Return the operators of the attention: maxima, sums, and the product of the weights, which depends on the
+        scores of one product only."""
         reduces = [op for op in self.rows if isinstance(op, ReduceOp)]
         return self.upstream([*reduces, *(op for op, matrix in self.readers.items() if self._is_attention(op, matrix))])
 
@@ -64,7 +68,7 @@ class Softmax:
         return op.lhs is matrix and op.terms[0][-1] not in op.terms[2] and len(sources) == 1
 
     def upstream(self, ops: Sequence[Operation]) -> set[Operation]:
-        """``ops``, and the matrices and rows that they follow from."""
+        """Return ``ops``, and the matrices and rows from which they are computed."""
         found: set[Operation] = set()
         waiting = list(ops)
         while waiting:
@@ -77,7 +81,8 @@ class Softmax:
 
 
 def _softmax(first: ContractOp) -> Softmax | None:
-    """What reads the scores of a product; None where there is no softmax, or another operator reads a matrix."""
+    """Return the operators of the softmax of ``first``'s scores, or None if they are no softmax, or another operator
+    reads a matrix."""
     found = Softmax(shape_of(first.result))
     waiting: list[Operation] = [first]
     while waiting:
@@ -108,14 +113,14 @@ def _is_part(op: Operation, scores: Shape) -> bool:
 
 
 def _matrices(op: Operation, scores: Shape) -> Iterator[Operation]:
-    """The operators that make the matrices which an operator reads."""
+    """Yield the operators that compute the matrices which ``op`` reads."""
     for value in op.operands if isinstance(op, MapOp | ReduceOp) else ():
         if shape_of(value) == scores and isinstance(value.owner, MapOp | ContractOp):
             yield value.owner
 
 
 def _separate(found: Softmax, block: Block, target: Target) -> None:
-    """Give the products of the derivative scores of their own, where these are one kernel then."""
+    """Let the products of the derivative compute scores of their own, if they then form one streamed kernel."""
     forward = found.forward()
     late = [op for op in found.readers if isinstance(op, ContractOp) and op not in forward]
     sources = [op for op in found.upstream(late) if op in found.matrices and isinstance(op, ContractOp)]
@@ -128,7 +133,8 @@ def _separate(found: Softmax, block: Block, target: Target) -> None:
 
 @dataclass
 class _Separation:
-    """Writes copies of the operators of the attention, just before what reads them in the derivative."""
+    """The rewriting that copies operators of the attention to just before the operators of the derivative that read
+    their results."""
 
     found: Softmax
     forward: set[Operation]
@@ -145,7 +151,7 @@ class _Separation:
             op.operands = [self._copy(x) for x in op.operands]
 
     def _copy(self, value: SSAValue) -> SSAValue:
-        """What the derivative reads in place of ``value``."""
+        """Return the value that the derivative reads in place of ``value``."""
         if value.owner not in self.forward:
             return value
         if value not in self.copies:
@@ -159,7 +165,7 @@ class _Separation:
         return copy.results[0]
 
     def _saved(self, row: SSAValue) -> SSAValue:
-        """A number for each row after a barrier; of a running maximum, a copy of the last one."""
+        """Return a number for each row after a barrier. For a running maximum it is a copy of the last one."""
         op = row.owner
         assert isinstance(op, Operation)
         if isinstance(op, ReduceOp) and op.fn.data == "max":

@@ -1,17 +1,16 @@
-"""Rematerialization (``rematerialize``): a derivative computes anew what is cheaper to compute than to save.
+"""Rematerialization (``rematerialize``): a derivative computes a value anew if that is cheaper than to save it.
 
     %n = graph.map "(x0 - x1) * x2"(%c, %m, %s)           %n = graph.map "(x0 - x1) * x2"(%c, %m, %s)
     %y = graph.map "max(x0, 0)"(%n)                       %y = graph.map "max(x0, 0)"(%n)
     …                                                  →  …
     %d = graph.map "where(x0 > 0, x1, 0)"(%n, %g)         %d = graph.map "where((x1 - x2) * x3 > 0, x0, 0)"(%g, %c, …)
 
-The boundary is where most bytes are alive: what is computed before it and read after it is saved. A minimum cut by
-bytes chooses what stays saved; the rest is written into its later readers where these then move no more bytes.
-Then a small share of the time is spent for less memory: values that cost least for a byte are computed anew just before
-they are read. Functions without derivatives (attribute ``graph.derivatives``) stay as they are.
-
-``peak_memory``, in bytes, is a budget of the arena of any function: until the memory plan fits in it, more values are
-computed anew in this way.
+The boundary is the step at which most bytes are alive: values that are computed before it and read after it are saved.
+A minimum cut by bytes chooses the values that stay saved; the others are substituted into their later readers, if these
+then move no more bytes. Then a small share of the time is spent to save memory: values that cost least for a byte are
+computed anew just before they are read. Functions without derivatives (attribute ``graph.derivatives``) are not
+changed. ``peak_memory``, in bytes, is a budget for the arena of any function: more values are computed anew in this way
+until the memory plan fits in it.
 """
 
 from __future__ import annotations
@@ -44,9 +43,9 @@ ATTEMPTS = 8  # to fit in a budget: the plan of buffers may need more than the b
 
 @dataclass(frozen=True)
 class Rematerialize(ModulePass):
-    """``peak_memory``: the most bytes of the arena; 0: no limit.
+    """Compute values anew in functions with derivatives. ``peak_memory``: the most bytes of the arena; 0: no limit.
 
-    Raises InputError where the arena cannot be as small, or depends on symbolic dimensions.
+    Raises InputError if the arena cannot be that small, or depends on symbolic dimensions.
     """
 
     name = "rematerialize"
@@ -65,7 +64,7 @@ class Rematerialize(ModulePass):
 
 
 def _fit(ctx: Context, module: ModuleOp, most: int) -> None:
-    """Replace the module's functions by ones that compute values anew, with an arena of at most ``most`` bytes."""
+    """Replace the module's functions by functions that compute values anew, with an arena of at most ``most`` bytes."""
     whole = smallest = _arena(ctx, module)
     for least in (most, 0) if smallest > most else ():  # at last all that helps, whatever the budget is
         for arena, trial in _attempts(ctx, module, whole, least):
@@ -78,9 +77,8 @@ def _fit(ctx: Context, module: ModuleOp, most: int) -> None:
 
 
 def _attempts(ctx: Context, module: ModuleOp, arena: int, most: int) -> Iterator[tuple[int, ModuleOp]]:
-    """Ever smaller arenas than that of the module, and a copy of it with each: what is computed anew may fuse
-    otherwise than it did, and a plan needs more than the bytes alive.
-    """
+    """Yield copies of the module with smaller and smaller arenas, each with its arena. Several attempts may be needed:
+    recomputed values may fuse differently, and a plan needs more than the bytes alive."""
     trial = module.clone()
     for _ in range(ATTEMPTS):
         before = arena
@@ -104,14 +102,15 @@ def _arena(ctx: Context, module: ModuleOp) -> int:
 
 
 def _fits(budget: Budget, most: int, over: int) -> list[Recomputation]:
-    """What is computed anew until at most ``most`` bytes are alive at each step, or nothing helps. Where they are
-    already, the plan needs ``over`` bytes more, by which they must become fewer."""
+    """Return the values to compute anew until at most ``most`` bytes are alive at each step, or no value helps. If no
+    more are alive already, the plan needs ``over`` bytes more than are alive, and the bytes alive are reduced by as
+    many."""
     alive = max(budget.alive, default=0)
     return budget.choose(most if alive > most else alive - over)
 
 
 def _recompute(ctx: Context, block: Block, choose: Callable[[Budget], list[Recomputation]]) -> bool:
-    """Compute the chosen values anew; returns whether there are some."""
+    """Compute the chosen values anew; return whether there are any."""
     for item in LiveValues(block, machine_of(ctx)).order:
         for op in ops_of(item):
             op.detach()

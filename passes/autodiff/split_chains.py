@@ -1,4 +1,5 @@
-"""Split chains (``split-chains``): on a GPU a chain of products sums along rows in one kernel, columns in another.
+"""Split chains (``split-chains``): on a GPU a chain of products sums along rows in one kernel, and along columns in
+another.
 
     %s = graph.contract "mk,kn->mn"(%q, %k)            %s = …   %p = …
     %p = graph.map "exp(x0)"(%s)                       %a = graph.contract "mn,nv->mv"(%p, %v)
@@ -6,10 +7,10 @@
     %b = graph.contract "mn,mv->nv"(%p, %g)            %p' = graph.map "exp(x0)"(%s')
                                                        %b = graph.contract "mn,mv->nv"(%p', %g)
 
-Thread blocks add nothing to each other's results. So in one kernel a block has rows and steps over columns, and in the
-other one it has columns and steps over rows; both compute the matrices. Of the backward pass of an attention these are
-the derivative by queries and those by keys and values (Dao, FlashAttention-2, 2023). CPUs have one kernel, whose
-threads have a head each.
+Thread blocks do not add to each other's results. So in one kernel a block has rows and steps over columns, and in the
+other it has columns and steps over rows; both compute the matrices. In the backward pass of an attention these kernels
+compute the derivative by queries, and those by keys and values (Dao, FlashAttention-2, 2023). CPUs have one kernel,
+whose threads have one head each.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class SplitChains(ModulePass):
 
 
 def _copy(chain: Chain, sinks: Sequence[Operation], block: Block) -> None:
-    """Give ``sinks`` matrices of their own."""
+    """Let ``sinks`` read copies of the matrices."""
     copies: dict[SSAValue, SSAValue] = {}
     matrices = chain.matrices
     for op in chain.ops:

@@ -1,12 +1,13 @@
-"""Computation of band matrices (``compute-bands``): a read of a constant one becomes a comparison of iterators.
+"""Computation of band matrices (``compute-bands``): a read of a constant band matrix becomes a comparison of
+iterators.
 
     %mask = graph.weight "mask"                      // 0 where n <= m, -10000 elsewhere
     S1[m, n]: t1[m] max= t0[m, n] + b2[m, n]
       →
     S1[m, n]: t1[m] max= t0[m, n] + where(n <= m, 0, -10000)
 
-These are the masks that ``restrict-domains`` leaves: the values are the same, so numerics do not matter. Nothing of the
-matrix is stored then, and no thread reads it. Factors of products stay arrays, which tiles pack and copy.
+The pass handles the masks that ``restrict-domains`` leaves. Values stay the same, so numerics do not matter. The matrix
+is then neither stored nor read. Factors of products stay arrays, which tiles pack and copy.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class ComputeBands(ModulePass):
 
 
 def _is_computed(arg: BlockArgument, statements: Sequence[StatementView]) -> bool:
-    """Whether the elements of an argument are read by iterators alone, and not as factors of a sum."""
+    """Return whether the elements of an argument are read only at affine indices, and not as factors of a sum."""
     if len(shape_of(arg)) < 2 or not all(isinstance(use.operation, poly.StatementOp) for use in arg.uses):
         return False
     reads = [(s, read) for s in statements for read in s.reads if read.array == f"b{arg.index}"]
@@ -63,11 +64,11 @@ def _is_computed(arg: BlockArgument, statements: Sequence[StatementView]) -> boo
 
 
 def _pays(arg: BlockArgument, band: Band, target: Target) -> bool:
-    """Whether comparisons cost less than reads.
+    """Return whether comparisons cost less than reads.
 
-    Registers of CPUs hold bits in another format than memory, so a read of them takes two instructions a vector more
-    than one comparison. Other reads are a comparison and a selection less, and faster where a cache holds the matrix:
-    L2 where comparisons have mask registers, else L3. (Softmax of 1448 keys takes 3 to 8 % less time with AVX-512
+    Registers of CPUs hold bits in another format than memory, so a read of bits takes two instructions a vector more
+    than one comparison. Other reads save a comparison and a selection, and are faster if a cache holds the matrix: L2
+    if comparisons have mask registers, otherwise L3. (Softmax of 1448 keys takes 3 to 8 % less time with AVX-512
     without reads, and 10 to 25 % more with AVX2.)
     """
     if not isinstance(target, CpuTarget) or (element_of(arg) == "i1" and _conditions(band) == 1):
@@ -81,24 +82,26 @@ def _conditions(band: Band) -> int:
 
 
 def _is_elementwise(s: StatementView) -> bool:
-    """Whether a statement reads an element that depends on all iterators, and so is no product of matrices."""
+    """Return whether a statement reads an element that depends on all iterators, so that it is no product of
+    matrices."""
     return s.op.monoid is None or any(read.symbols >= set(s.iters) for read in s.reads)
 
 
 def _is_affine(s: StatementView, read: Access) -> bool:
-    """Whether the row and the column are sums of iterators."""
+    """Return whether the row and the column are sums of iterators."""
     row, column = read.index[-2:]
     terms = [m for i in (row, column) if isinstance(i, Dim) for m, _ in i.terms]
     return isinstance(column - row, Dim) and all(m == () or m in [(i,) for i in s.iters] for m in terms)
 
 
 def _simplest(ways: Sequence[Band]) -> Band:
-    """That with the fewest conditions, and of bits the one that is true inside."""
+    """Return the band with the fewest conditions; of two bands of bits, the one that is true inside."""
     return min(ways, key=lambda band: (_conditions(band), band.inside is not True))
 
 
 def _compute(s: StatementView, bands: Mapping[str, Band]) -> None:
-    """Replace the reads of band matrices in the body of a statement. Their extents, and so the sums, fit 32 bits."""
+    """Replace the reads of band matrices in the body of a statement. Their extents, and so the sums of iterators, fit
+    in 32 bits."""
     block = s.op.body.block
     assert block.first_op is not None
     build = Comparisons(block.first_op, i32)
@@ -109,7 +112,7 @@ def _compute(s: StatementView, bands: Mapping[str, Band]) -> None:
 
 
 def _element(build: Comparisons, band: Band, read: Access, like: SSAValue) -> SSAValue:
-    """The element of a band matrix: one of its two values, by the conditions."""
+    """Return the element of a band matrix: one of its two values, selected by the conditions."""
     whole = build.all_hold(conditions_of(band, read))
     if band.inside is True:
         return whole

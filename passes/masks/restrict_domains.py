@@ -1,14 +1,15 @@
-"""Restriction of domains (``restrict-domains``): a constant mask that is a band matrix becomes conditions.
+"""Restriction of domains (``restrict-domains``): a constant mask that is a band matrix becomes conditions of
+domains.
 
     %mask = graph.weight "mask"                      // 0 where n <= m, -inf elsewhere
     S1[m, n]: t1[m] max= t0[m, n] + b2[m, n]
       →
     S1[m, n], m - n >= 0: t1[m] max= where(n <= m, t0[m, n], -inf)
 
-Blocks of the iteration space outside of the condition are then no tiles, and no mask is read: of a causal attention
-half of the products are left (Dao et al., FlashAttention, 2022, section 3; block masks of FlexAttention, Dong et al.,
-2024). Which iterations are masked is a matter of expressions and monoids (``polyhedral/masks.py``). ``numerics =
-strict`` changes nothing: there a NaN or an infinity that is masked still reaches the result, as 0 * inf.
+Blocks of the iteration space outside of the condition then have no tiles, and no mask is read: half of the products of
+a causal attention remain (Dao et al., FlashAttention, 2022, section 3; block masks of FlexAttention, Dong et al.,
+2024). Expressions and monoids determine which iterations are masked (``polyhedral/masks.py``). ``numerics = strict``
+changes nothing, so that a masked NaN or infinity still reaches the result, as 0 * inf.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class RestrictDomains(ModulePass):
 
 
 def _masks_of(fn: kernel.FuncOp, calls: Sequence[kernel.CallOp], weights: WeightStore) -> Masks | None:
-    """The masks of a kernel, and the statements that they restrict; None where there are none."""
+    """Return the masks of a kernel, and the statements that they restrict; None if there are none."""
     statements = statements_of(fn)
     reductions = [s for s in statements if s.op.monoid]
     if len(reductions) < 2:  # nothing is reduced after a product
@@ -81,7 +82,8 @@ def _restrict(masks: Masks) -> None:
 
 
 def _drop(fn: kernel.FuncOp, calls: Sequence[kernel.CallOp], masks: Masks) -> None:
-    """Remove the arguments of masks, which nobody reads, and count the work that is left."""
+    """Remove the arguments of masks, which no statement reads, and reduce the counted work to the share that is
+    left."""
     unused = [n for n, arg in enumerate(fn.block.args) if f"b{n}" in masks.bands and not arg.uses]
     shares = [masks.bands[f"b{n}"].share(*shape_of(fn.block.args[n])[-2:]) for n in unused]  # type: ignore[arg-type]
     if isinstance(fn.work.flops, int):
@@ -90,7 +92,7 @@ def _drop(fn: kernel.FuncOp, calls: Sequence[kernel.CallOp], masks: Masks) -> No
 
 
 def drop_arguments(fn: kernel.FuncOp, calls: Sequence[kernel.CallOp], unused: Sequence[int]) -> None:
-    """Remove arguments that nobody reads, and the weights that no other kernel takes."""
+    """Remove arguments that no statement reads, and weights that no other kernel reads."""
     saved = sum(cast(int, bytes_of(fn.block.args[n])) for n in unused)
     if isinstance(fn.work.bytes, int):
         fn.work = replace(fn.work, bytes=fn.work.bytes - saved)
@@ -108,7 +110,7 @@ def drop_arguments(fn: kernel.FuncOp, calls: Sequence[kernel.CallOp], unused: Se
 
 
 def _rename(fn: kernel.FuncOp) -> None:
-    """Name the arrays in the accesses by the arguments that are left."""
+    """Name the arrays in the accesses after the remaining arguments."""
     names = array_names(fn)
     for op in [o for o in fn.block.ops if isinstance(o, poly.StatementOp)]:
         indices = [a.data[1] for a in op.accesses]

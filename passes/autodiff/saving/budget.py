@@ -1,10 +1,10 @@
-"""Which values to compute anew, and when, so that the bytes alive at each step fit in a budget, or that this costs no
-more than a share of the time.
+"""Recomputation by a budget: which values to compute anew, and when, so that the bytes alive at each step fit in a
+budget, or that this costs at most a share of the time.
 
-Greedy, as XLA's rematerialization: of the values that are alive at the step with the most bytes but not read there, the
-one whose computation costs least for a byte is computed anew just before its next reader, or before the last reader of
-what it is computed from, from what is alive then. What is computed anew for a later reader already is made earlier
-where another recomputation reads it.
+The choice is greedy, as in XLA's rematerialization. At the step with the most bytes alive, it takes among the values
+that are alive but not read there the one whose computation costs least for a byte. That value is computed anew, from
+values alive at that time, just before its next reader, or before the last reader of one of its operands. A value that
+is already computed anew for a later reader is computed earlier if another recomputation reads it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ SMALL = 500  # values of less than this part of the bytes alive are not worth th
 
 @dataclass(frozen=True)
 class Recomputation:
-    """``value`` is computed anew before step ``at`` by copies of ``ops``, in order, for its readers from then on."""
+    """The computation of ``value`` anew before step ``at``, by copies of ``ops``, in order, for its readers from then
+    on."""
 
     value: SSAValue
     at: int
@@ -42,13 +43,13 @@ class Recomputation:
     moved: tuple[Recomputation, ...] = ()  # chosen for later steps; this one reads their values, so all are made here
 
     def outside(self) -> list[SSAValue]:
-        """What its operators read of others."""
+        """Return the operands of its operators that it does not compute itself."""
         inside = {op.results[0] for op in self.ops}
         return [x for op in self.ops for x in op.operands if x not in inside]
 
 
 class Budget:
-    """The live ranges of a block while values are chosen to be computed anew."""
+    """The live ranges of a block, updated while values are chosen to be computed anew."""
 
     def __init__(self, live: LiveValues) -> None:
         self.live = live
@@ -61,16 +62,17 @@ class Budget:
             self._add(first, live.last[value], size(value))
 
     def choose(self, goal: int) -> list[Recomputation]:
-        """What is computed anew until no step has more than ``goal`` bytes alive, or nothing helps."""
+        """Return the recomputations after which no step has more than ``goal`` bytes alive, or no further one helps."""
         return self._choose(goal, None)
 
     def choose_cheap(self, share: float) -> list[Recomputation]:
-        """What is computed anew for fewer bytes alive, at a cost of at most this share of that of all operators."""
+        """Return recomputations that reduce the bytes alive, at a cost of at most the share ``share`` of the cost of
+        all operators."""
         ops = [op for op in self.live.step if isinstance(op, StructuredOp) and op not in self.live.views]
         return self._choose(0, int(share * sum(map(self._cost, ops))))
 
     def _choose(self, goal: int, cost: int | None) -> list[Recomputation]:
-        """``cost``: the most of all choices; None: no limit."""
+        """Choose recomputations. ``cost``: the most that all of them may cost; None: no limit."""
         while (most := max(self.alive, default=0)) > goal:
             found = self._candidates(self.alive.index(most))
             if cost is not None:
@@ -94,7 +96,8 @@ class Budget:
                 yield from (each for each in self._ways(value, peak, at) if self._is_less(each, self.alive[peak]))
 
     def _ways(self, value: SSAValue, peak: int, at: int) -> Iterator[Recomputation]:
-        """``value`` computed anew at step ``at``, or where something that it is computed from is read last."""
+        """Yield recomputations of ``value``: at step ``at``, or earlier, where one of the values from which it is
+        computed is read last."""
         if (found := self._recomputed(value, at)) is not None:
             yield found
             others = [self.ranges.get(op.results[0], ()) for op in found.ops if op is not value.owner]
@@ -102,13 +105,15 @@ class Budget:
             yield from filter(None, (self._recomputed(value, end) for end in sorted(ends)))
 
     def _is_less(self, found: Recomputation, most: int) -> bool:
-        """Whether fewer than ``most`` bytes are alive where more are than before."""
+        """Return whether fewer than ``most`` bytes are alive at each step at which the recomputation ``found`` adds
+        bytes."""
         more = found.more + sum(each.more + size(each.value) for each in found.moved)
         end = max((each.at for each in found.moved), default=found.at + 1)
         return all(self.alive[step] + more < most for step in range(found.at, end))
 
     def _recomputed(self, value: SSAValue, at: int) -> Recomputation | None:
-        """How ``value`` is computed before step ``at`` from what is alive there; None where it cannot be."""
+        """Return the recomputation of ``value`` before step ``at`` from values alive there; None if that is not
+        possible."""
         ops: dict[Operation, None] = {}
         moved: dict[Recomputation, None] = {}
         work = [value]
@@ -128,7 +133,8 @@ class Budget:
         return Recomputation(value, at, order, cost, more, tuple(moved))
 
     def _moved(self, value: SSAValue, at: int) -> list[Recomputation]:
-        """The next recomputation of a value after step ``at``, and those that it reads, where all can be made there."""
+        """Return the next recomputation of ``value`` after step ``at``, and those that it reads, if all of them can be
+        moved to ``at``; [] otherwise."""
         buffer = self.live.buffer(value)
         later = [each for (other, step), each in self.anew.items() if other is buffer and step > at]
         found = [min(later, key=lambda each: each.at)] if later else []
@@ -140,7 +146,8 @@ class Budget:
         return found
 
     def _may_repeat(self, op: StructuredOp) -> bool:
-        """Whether it has no run-time dimensions; a concatenation in place has no kernel of its own."""
+        """Return whether ``op`` may be computed twice: its shape has no run-time dimensions, and it is no zero-copy
+        concatenation, which has no kernel."""
         return not (isinstance(op, ConcatOp) and op in self.live.views) and not sizes_of(shape_of(op.results[0]))
 
     def _cost(self, op: Operation) -> int:
@@ -149,7 +156,7 @@ class Budget:
         return self.costs[op]
 
     def is_there(self, value: SSAValue, at: int) -> bool:
-        """Whether a value is in memory before step ``at``."""
+        """Return whether a value is in memory before step ``at``."""
         buffer = self.live.buffer(value)
         if self.live.is_free(buffer):
             return not isinstance(buffer.owner, Operation) or self.live.step[buffer.owner] < at
@@ -168,7 +175,7 @@ class Budget:
         self._note(found)
 
     def _move(self, each: Recomputation, at: int) -> None:
-        """Compute a value that is computed anew already before an earlier step."""
+        """Move an existing recomputation to an earlier step ``at``."""
         del self.anew[each.value, each.at]
         ranges = self.ranges[each.value]
         ranges[:] = [(at if first == each.at else first, last) for first, last in ranges]
@@ -185,7 +192,8 @@ class Budget:
 
 
 def _cost(op: Operation) -> int:
-    """Bytes that an operator moves, and those that would be moved in the time of its products and functions."""
+    """Return the cost of an operator: the bytes that it moves, and those that could be moved in the time of its
+    products and functions."""
     assert isinstance(op, StructuredOp)
     statements = op.statements()
     products = sum(_points(each) for each in statements if each.monoid) // PRODUCTS

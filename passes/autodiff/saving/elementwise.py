@@ -1,7 +1,9 @@
-"""Elementwise values that are computed anew where they are read, in place of saving them from before a boundary.
+"""Elementwise recomputation: elementwise values are computed anew where they are read after a boundary, instead of
+being saved.
 
-A minimum cut by bytes, between what is computed before the boundary and what reads it later, says which: the cut is
-saved (PyTorch's functorch does so between forward and backward graphs: ``min_cut_rematerialization_partition``).
+A minimum cut by bytes, between the values computed before the boundary and their readers after it, is saved; the other
+values are computed anew (PyTorch's functorch does so between forward and backward graphs:
+``min_cut_rematerialization_partition``).
 """
 
 from __future__ import annotations
@@ -29,14 +31,14 @@ class _TooLong(Exception):
 
 @dataclass
 class Boundary:
-    """The elementwise values of a block that may be computed anew after step ``at``; ``kept`` may not."""
+    """The elementwise values of a block that may be computed anew after step ``at``, except those in ``kept``."""
 
     live: LiveValues
     at: int
     kept: set[SSAValue] = field(default_factory=set)
 
     def recompute(self) -> bool:
-        """Write the values that the cut does not save into their later readers; returns whether there were some."""
+        """Substitute the values that the cut does not save into their later readers; return whether there were any."""
         crossing = self.live.crossing(self.at)
         while True:
             self.saved = self._cut(crossing)
@@ -50,7 +52,7 @@ class Boundary:
         return bool(anew)
 
     def _cut(self, crossing: list[SSAValue]) -> set[SSAValue]:
-        """The buffers to save: from these the others follow by cheap elementwise operators."""
+        """Return the buffers to save, from which cheap elementwise operators compute the others."""
         costs: dict[SSAValue, int] = {}
         edges: list[tuple[SSAValue, SSAValue]] = []
         work, fixed = list(crossing), set(self.kept)
@@ -73,7 +75,8 @@ class Boundary:
         return min_cut(costs, edges, sources, crossing)
 
     def _is_cheap(self, value: SSAValue) -> bool:
-        """Whether it is elementwise, of cheap functions, and read later by elementwise operators of its shape only."""
+        """Return whether ``value`` is computed by a map of cheap functions, and only maps of its shape read it after
+        the boundary."""
         op = value.owner
         if value in self.kept or not isinstance(op, MapOp) or not is_cheap(op.scalar):
             return False
@@ -85,7 +88,7 @@ class Boundary:
         return [op for op in found if isinstance(op, MapOp)]
 
     def _pays(self, value: SSAValue) -> bool:
-        """Whether kernels then move no more bytes, and the expressions stay short."""
+        """Return whether kernels move no more bytes if ``value`` is computed anew, and the expressions stay short."""
         late, found = self._late(value), self._written(value.owner)  # type: ignore[arg-type]
         if found is None or any(self._written(r) is None for r in late):
             return False
@@ -97,14 +100,14 @@ class Boundary:
         return more <= size(value) * (len(kernels) + (not stored))
 
     def _is_anew(self, value: SSAValue) -> bool:
-        """Whether it is neither saved nor free, nor computed after the boundary."""
+        """Return whether ``value`` is computed anew: it is computed before the boundary, and neither saved nor free."""
         if value in self.saved or self.live.is_free(self.live.buffer(value)):
             return False
         return isinstance(value.owner, MapOp) and self.live.step[value.owner] <= self.at
 
     def _written(self, op: MapOp) -> tuple[Expr, list[SSAValue]] | None:
-        """The expression of ``op`` with all that is computed anew written into it, and its operands; None where it has
-        too many of them, or gets too long."""
+        """Return the expression of ``op`` with all values that are computed anew substituted, and its operands; None if
+        there are too many operands, or the expression gets too long."""
         args: list[SSAValue] = []
         left = NODES
 

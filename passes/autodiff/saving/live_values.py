@@ -1,4 +1,5 @@
-"""Live ranges of the tensors that kernels exchange, before there are kernels: form-kernels would make these."""
+"""Live ranges of the tensors that kernels exchange, before kernels are formed: they are those that form-kernels would
+make."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ from mlc.target import Target
 class LiveValues:
     """The kernels of a block as steps in order, and the buffers that they exchange.
 
-    A value is ``free`` where its buffer is the caller's or holds a weight: it takes no bytes of the arena, and is there
-    at each step after it is computed.
+    A value is free if its buffer is the caller's or holds a weight: it takes no bytes of the arena, and is in memory at
+    each step after it is computed.
     """
 
     def __init__(self, block: Block, target: Target) -> None:
@@ -46,7 +47,7 @@ class LiveValues:
             self._note(op)
 
     def _note(self, op: Operation) -> None:
-        """Buffers that ``op`` reads of other kernels."""
+        """Record the buffers of other kernels that ``op`` reads."""
         for value in op.operands if op not in self.views else ():
             buffer = self.buffer(value)
             if self.is_free(buffer):
@@ -58,12 +59,12 @@ class LiveValues:
                 self.read_at.setdefault(buffer, set()).add(self.step[op])
 
     def _made(self, value: SSAValue) -> int:
-        """The step that computes a value."""
+        """Return the step that computes a value."""
         assert isinstance(value.owner, Operation)
         return self.step[value.owner]
 
     def buffer(self, value: SSAValue) -> SSAValue:
-        """The value whose buffer ``value`` is in, as a view or a part of it."""
+        """Return the value whose buffer contains ``value``, as a view or a part of it."""
         if value not in self._buffers:
             self._buffers[value] = self._buffer(value)
         return self._buffers[value]
@@ -83,7 +84,7 @@ class LiveValues:
         )
 
     def readers(self, value: SSAValue) -> Iterator[tuple[Operation, bool]]:
-        """The operators that read the memory of ``value``, and whether through a view."""
+        """Yield the operators that read the memory of ``value``, and whether each reads it through a view."""
         for use in value.uses:
             if use.operation in self.views:
                 yield from ((op, True) for op, _ in self.readers(use.operation.results[0]))
@@ -91,7 +92,7 @@ class LiveValues:
                 yield use.operation, False
 
     def boundary(self) -> int:
-        """The step after which the buffers alive, written before and read later, have the most bytes."""
+        """Return the step after which the buffers that are written before and read later have the most bytes."""
         change = [0] * (len(self.order) + 1)
         for buffer, first in self.first.items():
             change[first] += size(buffer)
@@ -104,17 +105,17 @@ class LiveValues:
         return at
 
     def crossing(self, step: int) -> list[SSAValue]:
-        """The buffers written up to ``step`` and read after it."""
+        """Return the buffers that are written up to ``step`` and read after it."""
         return [v for v, first in self.first.items() if first <= step < self.last[v]]
 
     def reads(self, item: Item) -> set[SSAValue]:
-        """The buffers of other kernels that a kernel reads."""
+        """Return the buffers of other kernels that a kernel reads."""
         ops = ops_of(item)
         return {b for op in ops for v in op.operands if (b := self.buffer(v)).owner not in ops}
 
 
 def size(value: SSAValue) -> int:
-    """The bytes of a value, for assumed values of symbolic dimensions."""
+    """Return the bytes of a value, for assumed values of symbolic dimensions."""
     size = bytes_of(value)
     found = evaluate(size, dict.fromkeys(symbols_of([size]), PLANNED))
     assert isinstance(found, int)

@@ -1,4 +1,5 @@
-"""The arena that a module would get: the passes from fusion to the memory plan, on a copy."""
+"""Planned arena: the arena that a module would get, computed by running the passes from fusion to memory planning on a
+copy."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from mlc.passes.schedule.raise_to_poly import RaiseToPoly
 
 
 def planned_arena(ctx: Context, module: ModuleOp) -> int | None:
-    """The arena in bytes; None where it depends on symbolic dimensions."""
+    """Return the bytes of the arena; None if they depend on symbolic dimensions."""
     copy = module.clone()
     for each in (FormKernels(), DeduplicateKernels(), DelayUpdates()):
         each.apply(ctx, copy)
@@ -34,7 +35,8 @@ def planned_arena(ctx: Context, module: ModuleOp) -> int | None:
 
 
 def _prove_updates(ctx: Context, module: ModuleOp) -> None:
-    """What ``prove-in-place`` says of the kernels that replace arguments; only these are lowered, in copies."""
+    """Run ``prove-in-place`` for the kernels that replace arguments, and record its result on them; only these are
+    lowered, in copies."""
     asked = pairs_of_aliases(module)
     functions = [op for op in module.ops if isinstance(op, kernel.FuncOp) and asked.get(op.sym_name.data)]
     copies = ModuleOp([each.clone() for each in functions])

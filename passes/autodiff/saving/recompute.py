@@ -1,4 +1,4 @@
-"""Copies of operators just before the readers of what they compute anew."""
+"""Insertion of recomputations: operators are copied to just before the readers of the values that they compute anew."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from mlc.passes.fuse.grouping.kernel_order import ops_of
 
 @dataclass
 class Recompute:
-    """Writes recomputations into a block whose operators are in the order of its kernels.
+    """The insertion of recomputations into a block whose operators are in the order of its kernels.
 
-    What is saved is read through a reshape that is a barrier, so that no copy fuses with the first computation.
+    Copies read saved values through a reshape that is a barrier, so that no copy fuses with the first computation.
     """
 
     block: Block
@@ -26,8 +26,8 @@ class Recompute:
     made: dict[SSAValue, list[tuple[int, SSAValue]]] = field(default_factory=dict)  # by the step, in order
 
     def run(self, chosen: Sequence[Recomputation]) -> None:
-        """Insert the copies, and let later readers read them; what nobody reads stays. Of those of one step, a value
-        that another one reads is first."""
+        """Insert the copies, and let later readers read them; operators without readers are not erased. Of the
+        recomputations at one step, a value that another one reads is inserted first."""
         rank = {op: n for n, op in enumerate(self.live.step)}
         for each in sorted(chosen, key=lambda each: (each.at, rank[each.ops[-1]])):
             self._copy(each)
@@ -47,12 +47,13 @@ class Recompute:
         self.made.setdefault(each.value, []).append((each.at, copies[each.value]))
 
     def _operand(self, value: SSAValue, at: int, before: Operation) -> SSAValue:
-        """What a copy reads in place of ``value``: what was computed anew at this step may fuse with it."""
+        """Return the value that a copy reads in place of ``value``. A value that was computed anew at the same step has
+        no barrier, so that it may fuse with the copy."""
         latest, made = self._latest(value, at, before), self.made.get(self.live.buffer(value), ())
         return latest if made and made[-1][0] == at else self._saved(latest, before)
 
     def _saved(self, value: SSAValue, before: Operation) -> SSAValue:
-        """``value`` after a barrier, unless no kernel computes it."""
+        """Return ``value`` read through a barrier; ``value`` itself if no kernel computes it."""
         owner = self.live.buffer(value).owner
         if not isinstance(owner, Operation) or isinstance(owner, WeightOp | ConstantOp):
             return value
@@ -61,7 +62,8 @@ class Recompute:
         return barrier.results[0]
 
     def _latest(self, value: SSAValue, step: int, before: Operation) -> SSAValue:
-        """``value``, or the same view of what is computed anew, as of a step."""
+        """Return ``value`` as it is at ``step``: the same view of its latest recomputation, or ``value`` if there is
+        none."""
         buffer = self.live.buffer(value)
         found = [anew for at, anew in self.made.get(buffer, ()) if at <= step]
         if not found:
