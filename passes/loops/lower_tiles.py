@@ -1,5 +1,5 @@
-"""AST generation (``lower-tiles``): isl generates loops over tile instances from the schedule tree; each instance gets
-its tile body.
+"""AST generation (``lower-tiles``): isl generates loops over tile instances from the schedule tree, and each instance
+gets its tile body.
 
 schedule_tree = "… { T0[n, m] -> [(n)] } …"     scf.parallel (%n) = (0) to (16) step (1) { scf.for %m … {
 poly.tile "T0" {sizes = [32, 14]}            →    %acc = scf.for %k … iter_args(%a = %zero : vector<14x32xf32>) {
@@ -52,7 +52,8 @@ FOR, IF = isl.ast_node_type["for_"], isl.ast_node_type["if_"]  # by name: not in
 
 @dataclass(frozen=True)
 class LowerTiles(ModulePass):
-    """The plain schedule replaces a rule's schedule whose loops isl cannot generate in time."""
+    """Lower tiled kernels to loops. If isl cannot generate the loops of a rule's schedule in time, the plain schedule
+    replaces it."""
 
     name = "lower-tiles"
     isl_operations: int = ISL_OPERATIONS
@@ -74,7 +75,7 @@ class LowerTiles(ModulePass):
 
 
 def _has_symbols(fn: kernel.FuncOp) -> bool:
-    """Whether an argument has a symbolic extent."""
+    """Return whether an argument has a symbolic extent."""
     return any(not isinstance(extent, int) for value in fn.block.args for extent in shape_of(value))
 
 
@@ -120,7 +121,8 @@ class _Lowering:
         fn.schedule_tree = None
 
     def _check_blocks_of_threads(self) -> None:
-        """Raises ScheduleError on a CPU for what is about thread blocks: one thread computes a tile there."""
+        """Raise ScheduleError if a schedule for a CPU has a part that concerns thread blocks: on a CPU one thread
+        computes a tile."""
         if not isinstance(self.target, CpuTarget):
             return
         padded = [item for nest in self.nests for item in nest.band if item.padded and item.vectorized]
@@ -150,8 +152,8 @@ class _Lowering:
 
     def _check_blocks(self, children: Sequence[isl.AstNode]) -> None:
         """Check that nests joined by ``&`` are in one child: threads partition each child separately, without a barrier
-        between children. Blocks of other sizes may be in another one. isl makes no loop of a single block, and several
-        loops of blocks that are not consecutive."""
+        between children. Blocks of other sizes may be in another child. isl makes no loop of a single block, and
+        several loops of blocks that are not consecutive."""
         joined = [group for group in groups_of(self.nests) if len(group) > 1]
         inside = [tiles_in(child) for child in children if joined]
         for group in joined:
@@ -161,7 +163,7 @@ class _Lowering:
                     raise ScheduleError(f"'{group[0]}': nests joined by '&' {hint}")
 
     def _tiles_by_size(self, group: Sequence[LoopNest]) -> dict[tuple[str, ...], set[str]]:
-        """The tiles of joined nests for each size of their tiled blocks, which begin at other points."""
+        """Return the tiles of joined nests by the sizes of their tiled blocks, which begin at different points."""
         found: dict[tuple[str, ...], set[str]] = {}
         for name, tile in self.tiles.items():
             nest = next((n for n in group if tile.statements.data[0].data in n.statements), None)
@@ -173,7 +175,7 @@ class _Lowering:
         return found
 
     def _parallel(self, node: isl.AstNode, out: IndexBuilder) -> None:
-        """Perfectly nested outer loops are collapsed into one parallel loop, until it has enough iterations for load
+        """Collapse perfectly nested outer loops into one parallel loop, until it has enough iterations for load
         balance."""
         levels = [node]
         while trip_count(levels) < self.target.tasks(4):
@@ -191,7 +193,7 @@ class _Lowering:
         block.add_op(scf.ReduceOp())
 
     def _alone(self, node: isl.AstNode, out: IndexBuilder) -> None:
-        """A tile outside of loops runs on one thread: a parallel loop of one iteration."""
+        """Let one thread run a tile outside of loops: a parallel loop of one iteration."""
         block = Block(arg_types=[IndexType()])
         first, last = out.constant(0), out.constant(1)
         out.block.add_op(scf.ParallelOp([first], [last], [last], Region(block)))
@@ -219,7 +221,7 @@ class _Lowering:
         block.add_op(scf.YieldOp())
 
     def _coordinate(self, expr: isl.AstExpr, out: IndexBuilder) -> DimLike:
-        """An argument of a tile instance. A constant is kept as a number, for simplification: (0 + @n) // 32 is 0."""
+        """Return an argument of a tile instance. A constant stays a number, for simplification: (0 + @n) // 32 is 0."""
         if expr.get_type() == isl.ast_expr_type.int:
             return int(expr.get_val().to_str())
         name = f"t{len(self.env)}"
@@ -238,7 +240,7 @@ class _Lowering:
         body.emit(out, instance.context(), nest.inner)
 
     def _body(self, members: Sequence[StatementView], nest: LoopNest, initial: bool) -> TileBody:
-        """The body of a tile; on a GPU the lanes of a vector are threads."""
+        """Return the body of a tile. On a GPU the lanes of a vector are threads."""
         values = TileValues(self.buffers, running=self.running)
         if not isinstance(self.target, CpuTarget):
             beyond = masked_beyond(nest, [*self.statements.values()])

@@ -6,10 +6,10 @@
     kernel.write %y, %out[%n]                              %p = kernel.read %t[%r * 32] : … -> vector<7x2x16xi32>
                                                            … kernel.write %z, %out[%n + %r * 16] }
 
-The printer writes each operation once for each register, so what requantizes sums had five times the lines of the loops
-that made these. A half leaves registers for the constants, and has enough independent operations to hide latencies:
-with AVX2, of 12 registers, it does not, and took 1.6 times as long. Of an odd number of rows the one in the middle is
-in both halves.
+The printer writes each operation once for each register, so the requantization of sums had five times the lines of the
+loops that computed the sums. A half leaves registers for the constants, and has enough independent operations to hide
+latencies. With AVX2 a tile of 12 registers has too few, and took 1.6 times as long in halves. If the number of rows is
+odd, the middle row is in both halves.
 """
 
 from __future__ import annotations
@@ -33,13 +33,15 @@ from mlc.target import CpuTarget
 
 LONG = 16  # operations of an epilogue that is worth a loop
 INSTRUCTIONS = {f"math.{fn}" for fn in ("absf", "ceil", "copysign", "floor", "fma", "roundeven", "sqrt", "trunc")}
-"""The functions that are one operation. Another one is worth a loop alone: C compilers inline it for each register."""
+"""The functions that are one operation. A single other function is worth a loop: C compilers inline it for each
+register."""
 ELEMENTWISE = ("arith", "math", "builtin.unrealized_conversion_cast", "kernel.lanewise", "vector.broadcast")
 
 
 @dataclass(frozen=True)
 class RollEpilogues(ModulePass):
-    """On a CPU; a kernel that updates a buffer in place stays, whose rows may depend on each other's order."""
+    """Roll long epilogues on a CPU. A kernel that updates a buffer in place is left alone, because its rows may depend
+    on each other."""
 
     name = "roll-epilogues"
 
@@ -62,7 +64,7 @@ def _blocks(block: Block) -> Iterator[Block]:
 
 
 def _segments(block: Block) -> list[list[Operation]]:
-    """The operations between loops and branches."""
+    """Return the operations between loops and branches."""
     found: list[list[Operation]] = [[]]
     for op in block.ops:
         if op.regions:
@@ -73,8 +75,8 @@ def _segments(block: Block) -> list[list[Operation]]:
 
 
 def _roll(fn: kernel.FuncOp, ops: Sequence[Operation], many: int) -> bool:
-    """Roll what is between two loops, if it is worth it and rows are independent. ``many``: elements of which
-    a half has too few registers to hide latencies."""
+    """Roll the operations between two loops, if that pays and rows are independent; return whether they were rolled.
+    ``many``: the number of elements up to which a half has too few registers to hide latencies."""
     writes = [o for o in ops if isinstance(o, kernel.WriteOp)]
     shape = _shape(writes[-1].value) if writes else ()
     if len(shape) < 2 or prod(shape) <= many or max(shape[:-1]) < 2:
@@ -117,8 +119,8 @@ class _Epilogue:
 
     @property
     def is_independent(self) -> bool:
-        """Whether rows can be computed one after the other: elementwise operations and whole reads and writes, no
-        buffer both, and nothing else needs a row."""
+        """Whether rows can be computed one after the other: all operations are elementwise or read and write whole
+        tiles, no buffer is both read and written, and no other operation needs a row."""
         read = {o.buffer for o in self.ops if isinstance(o, kernel.ReadOp)}
         written = {o.buffer for o in self.ops if isinstance(o, kernel.WriteOp)}
         used = all(use.operation in self.moved for r in self.results for use in r.uses)
@@ -154,7 +156,7 @@ class _Epilogue:
             op.erase()
 
     def _stored(self, out: IndexBuilder, value: SSAValue) -> kernel.LocalOp:
-        """A local array that has all rows of ``value``."""
+        """Return a local array to which all rows of ``value`` are written."""
         shape = _shape(value)
         local = kernel.LocalOp(memref(element_name(value.type.element_type), shape))  # type: ignore[attr-defined]
         first = self.fn.block.first_op
@@ -164,7 +166,7 @@ class _Epilogue:
         return local
 
     def _part(self, out: IndexBuilder, row: SSAValue, tiles: Mapping[SSAValue, kernel.LocalOp]) -> None:
-        """The operations on the rows from ``row`` on."""
+        """Add the operations on the rows from ``row`` on."""
         known: dict[SSAValue, SSAValue] = {}
         for value, local in tiles.items():
             strides = _strides(_shape(value))
@@ -185,7 +187,7 @@ class _Epilogue:
             known.update(zip(op.results, new.results, strict=True))
 
     def _of_part(self, type_: Attribute) -> Attribute:
-        """The type of some rows of a value."""
+        """Return the type of a value with the rows of a half."""
         if not isinstance(type_, VectorType) or type_.get_shape()[self.axis] != self.shape[self.axis]:
             return type_
         shape = list(type_.get_shape())
@@ -194,12 +196,12 @@ class _Epilogue:
 
 
 def _strides(shape: Sequence[int]) -> list[int]:
-    """Of a row-major array."""
+    """Return the strides of a row-major array."""
     return [prod(shape[n + 1 :]) for n in range(len(shape))]
 
 
 def _width(type_: Attribute) -> int:
-    """Bits of an element."""
+    """Return the bits of an element."""
     assert isinstance(type_, VectorType)
     element = type_.element_type
     return int(getattr(element, "bitwidth", 64))

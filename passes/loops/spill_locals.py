@@ -1,13 +1,14 @@
-"""Spilling of local arrays (``spill-locals``): what does not fit in shared memory, or on a CPU's stack, becomes scratch
-of the arena.
+"""Spilling of local arrays (``spill-locals``): local arrays that do not fit in shared memory, or on a CPU's stack,
+become scratch in the arena.
 
     kernel.func @k(%x, %y) { %t = kernel.local : memref<65536xf32> … }
       →   kernel.func @k(%x, %y, %t : memref<864x65536xf32>) attributes {
             scratch = #kernel.scratch<arrays = 1, rows = 864>} {…}
 
-A block has a row of its own in the scratch array, which is one more result of the calls; at most as many blocks run as
-it has rows. A serial kernel, which one thread runs, has one row; its arrays of symbolic extents are scratch as well. On
-a CPU only serial kernels spill: ``lower-tiles`` refuses schedules of others whose local arrays do not fit on the stack.
+Each thread block has its own row of the scratch array, which is an additional result of the calls; at most as many
+blocks run as the array has rows. A serial kernel, which one thread runs, has one row; its arrays of symbolic extents
+become scratch as well. On a CPU only serial kernels spill: ``lower-tiles`` refuses schedules of other kernels whose
+local arrays do not fit on the stack.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ class SpillLocals(ModulePass):
 
 
 def _too_many(fn: kernel.FuncOp, target: Target) -> list[kernel.LocalOp]:
-    """The local arrays of symbolic extents, and the largest, until the others fit beside what reductions need."""
+    """Return the local arrays to spill: those of symbolic extents, and the largest others until the rest fit beside the
+    shared memory that reductions need."""
     found = [o for o in fn.block.ops if isinstance(o, kernel.LocalOp)]
     spilled = [o for o in found if not isinstance(bytes_of(o.result), int)]
     left = sorted((o for o in found if o not in spilled), key=local_bytes, reverse=True)
@@ -51,7 +53,7 @@ def _too_many(fn: kernel.FuncOp, target: Target) -> list[kernel.LocalOp]:
 
 
 def _room(fn: kernel.FuncOp, target: Target) -> int:
-    """Bytes of local arrays that a kernel may have."""
+    """Return the bytes of local arrays that a kernel may have."""
     if isinstance(target, CpuTarget):
         return target.stack
     assert isinstance(target, GpuTarget)
@@ -70,7 +72,8 @@ def _spill(fn: kernel.FuncOp, module: ModuleOp, spilled: list[kernel.LocalOp], b
 def add_results(
     fn: kernel.FuncOp, module: ModuleOp, shapes: Sequence[tuple[str, tuple[DimLike, ...]]]
 ) -> Sequence[SSAValue]:
-    """More buffers of a kernel, each an element type and a shape, which are results of its calls that nobody reads."""
+    """Add buffers to a kernel, one for each element type and shape of ``shapes``; they are results of its calls that no
+    operation reads."""
     args = [fn.block.insert_arg(memref(element, shape), len(fn.block.args)) for element, shape in shapes]
     fn.function_type = FunctionType.from_lists(list(fn.block.arg_types), [])
     for call in [o for o in module.walk() if isinstance(o, kernel.CallOp) and _calls(o, fn)]:
@@ -83,7 +86,7 @@ def _calls(op: kernel.CallOp, fn: kernel.FuncOp) -> bool:
 
 
 def _with_results(call: kernel.CallOp, more: list) -> None:
-    """Replace a call by one with more results, which nobody reads."""
+    """Replace a call by one with additional results, which no operation reads."""
     new = kernel.CallOp(call.callee.string_value(), list(call.args), [*call.result_types, *more])
     new.attributes |= call.attributes
     block = call.parent_block()

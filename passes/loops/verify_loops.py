@@ -36,7 +36,7 @@ LEVEL = Level("loops", MODULE | KERNELS, VECTORS | TENSORS, frozenset({"kernel.c
 
 @dataclass(frozen=True)
 class VerifyLoops(ModulePass):
-    """Raises IllegalIR where the module breaks a rule of the loops level; changes nothing."""
+    """Raise IllegalIR if the module breaks a rule of the loops level; change nothing."""
 
     name = "verify-loops"
 

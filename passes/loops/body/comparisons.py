@@ -1,8 +1,9 @@
-"""Comparisons of sums of iterators on vectors: constant lanes with one number, so that no lane is computed.
+"""Comparisons of sums of iterators on vectors: constant lanes are compared with one number, so that no lane is
+computed.
 
     16*i + (0, 1, …, 7) <= 6*j   →   (0, 1, …, 7) < broadcast(6*j - 16*i + 1)
 
-One instruction is left for a vector, and the number is the same for all vectors of a tile.
+One instruction remains for each vector, and the number is the same for all vectors of a tile.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from mlc.dialects.semantics.dims import Dim, DimLike
 
 
 def difference(op: Operation) -> DimLike | None:
-    """What is at least 0 where ``op`` holds: a sum of iterators. None where it compares other values."""
+    """Return the sum of iterators that is at least 0 exactly if ``op`` holds; None if ``op`` compares other values."""
     if not isinstance(op, arith.CmpiOp) or op.predicate.value.data != 3:  # sle
         return None
     less, more = map(_sum, op.operands)
@@ -24,7 +25,7 @@ def difference(op: Operation) -> DimLike | None:
 
 
 def only_compared(block: Block) -> set[Operation]:
-    """The operations whose results are operands of such comparisons alone, which do not read them."""
+    """Return the operations whose results are read only by such comparisons, which are built from iterators instead."""
     found: set[Operation] = set()
     for op in reversed(list(block.ops)):
         users = [use.operation for result in op.results for use in result.uses]
@@ -34,7 +35,7 @@ def only_compared(block: Block) -> set[Operation]:
 
 
 def _sum(value: SSAValue) -> DimLike | None:
-    """A value as a sum of iterators and integers."""
+    """Return a value as a sum of iterators and integers; None if it is another value."""
     match value.owner:
         case arith.IndexCastOp(input=SSAValue(owner=kernel.IndexOp() as index)):
             return Dim.symbol(index.iterator.data)

@@ -1,4 +1,5 @@
-"""Local arrays: a kernel's intermediates shrink to what one tile or block needs (array contraction).
+"""Local arrays: a kernel's intermediates are contracted to the part that one tile or block needs (array
+contraction).
 
 kernel.local : memref<12x32x32x1024xf32>   →   kernel.local : memref<32x1040xf32>     # of one of 12 x 32 blocks
 """
@@ -24,7 +25,7 @@ from mlc.target import Cache, CpuTarget, Target
 
 @dataclass(frozen=True)
 class Arrays:
-    """The arrays of the statements of a kernel with schedule ``nests``."""
+    """The arrays of a kernel's statements under the schedule ``nests``."""
 
     fn: kernel.FuncOp
     statements: Mapping[str, StatementView]
@@ -33,8 +34,8 @@ class Arrays:
     target: Target
 
     def buffers(self, entry: IndexBuilder) -> dict[str, Buffer]:
-        """The buffer of each array, by its isl name; ``entry`` gets the local ones. A running maximum has one more, of
-        the factors by which other reductions are rescaled."""
+        """Return the buffer of each array, by its isl name. Local arrays are added to ``entry``. A running maximum has
+        a second buffer, for the factors by which other reductions are rescaled."""
         names = array_names(self.fn)
         buffers = {name: self._buffer(name, value, entry) for value, name in names.items()}
         for value, name in [(v, n) for v, n in names.items() if n in self.running.maxima]:
@@ -45,8 +46,8 @@ class Arrays:
         return buffers
 
     def _check_stack(self, buffers: Mapping[str, Buffer]) -> None:
-        """Raises ScheduleError where the local arrays do not fit on the stack of a CPU's thread. Those of a serial
-        kernel may be in the arena (``spill-locals``), because one thread runs it."""
+        """Raise ScheduleError if the local arrays do not fit on the stack of a CPU's thread. Those of a serial kernel
+        may be in the arena (``spill-locals``), because one thread runs it."""
         if not isinstance(self.target, CpuTarget) or self.fn.serial is not None:
             return
         held = [b.value for b in buffers.values() if not b.forwarded and isinstance(b.value.owner, kernel.LocalOp)]
@@ -55,7 +56,8 @@ class Arrays:
             raise ScheduleError(f"local arrays of {used} bytes do not fit on the stack, of {self.target.stack}")
 
     def _buffer(self, name: str, value: SSAValue, entry: IndexBuilder) -> Buffer:
-        """An argument unchanged; a local array without the dimensions that are constant in a tile or block."""
+        """Return the buffer of an array: an argument unchanged, a local array without the dimensions that are constant
+        in a tile or block."""
         shape = shape_of(value)
         if name.startswith("b"):
             return Buffer(value, shape, tuple(range(len(shape))))
@@ -77,26 +79,26 @@ class Arrays:
         return Buffer(entry.emit(local), shape, kept)
 
     def in_block(self, s: StatementView) -> StatementView:
-        """A statement that indexes local arrays by the points of its block: ``t[m]`` becomes ``t[m - m']``."""
+        """Return a statement that indexes local arrays relative to its block: ``t[m]`` becomes ``t[m - m']``."""
         return replace(s, reads=tuple(map(self.access_in_block, s.reads)), write=self.access_in_block(s.write))
 
     def access_in_block(self, access: Access) -> Access:
-        """An access by the points of its block."""
+        """Return an access that indexes a local array relative to its block."""
         if not (blocks := self._blocks_of(access.array)):
             return access
         index = (i - Dim.symbol(block_of(str(i))) if n in blocks else i for n, i in enumerate(access.index))
         return replace(access, index=tuple(index))
 
     def _rows_of_a_block(self, uses: Sequence[tuple[str, Access]]) -> bool:
-        """Whether the loops inside a tile of one point alone run along a local array, on a GPU: then each block has a
-        part of it that is scratch in the arena (``spill-locals``)."""
+        """Return whether, on a GPU, only the loops inside a tile of one point run along a local array. Then each thread
+        block has a part of the array as scratch in the arena (``spill-locals``)."""
         if isinstance(self.target, CpuTarget):
             return False
         band = {s: {i.iterator for i in nest.band} - _points(nest) for nest in self.nests for s in nest.statements}
         return all(isinstance(i, int) or not i.symbols() & band[s] for s, a in uses for i in a.index)
 
     def _blocks_of(self, array: str) -> dict[int, Partition]:
-        """The blocks of each dimension of a local array, of which the array holds one."""
+        """Return the partition of each dimension of a local array that holds one block along it."""
         if array.startswith("b") or self.fn.serial is not None:  # what one nest has written another reads
             return {}
         return self._tiled(array) if any(n.tiled_blocks for n in self.nests) else {}
@@ -109,11 +111,11 @@ class Arrays:
         return {n: split for n, split in alike if split and split.blocks != 1}
 
     def _uses(self, array: str) -> list[tuple[str, Access]]:
-        """(statement, access) of each use."""
+        """Return (statement, access) for each use of an array."""
         return [(s.name, a) for s in self.statements.values() for a in (*s.reads, s.write) if a.array == array]
 
     def _one(self, uses: Sequence[tuple[str, Access]], n: int, fixed: Mapping[str, set[str]]) -> bool:
-        """Whether all accesses of a tile or block to an array have one index along a dimension."""
+        """Return whether all accesses of a tile or block to an array have the same index along dimension ``n``."""
         for group in groups_of(self.nests):
             names = {s for nest in group for s in nest.statements}
             indices = {a.index[n] for s, a in uses if s in names}
@@ -123,9 +125,9 @@ class Arrays:
         return all(_fixed(a.index[n], fixed[s]) for s, a in uses)
 
     def _tile_coordinates(self, users: set[str], running: bool) -> dict[str, set[str]]:
-        """The iterators with one value among all users of an array: within a tile those of bands with tiles of 1,
-        within a block of several nests, or of one that continues a ``running`` result, those whose points are the
-        blocks."""
+        """Return, for each user of an array, the iterators that have one value among all users: within a tile, those of
+        bands with tiles of 1; within a block of several nests, or of one that continues a ``running`` result, those
+        with one block for each point."""
         if self.fn.serial is not None:  # nests communicate through arrays
             return {s: set() for s in users}
         fixed: dict[str, set[str]] = {}
@@ -141,7 +143,8 @@ class Arrays:
         return {split.iterator for split in nest.partitions if split.is_each(bounds[split.iterator])}
 
     def _forwards(self, name: str) -> bool:
-        """Whether every reader of a local array reads the element that its tile has just computed, from registers."""
+        """Return whether every reader of a local array reads the element that its own tile has just computed, so that
+        it stays in registers."""
         if name in self.running.arrays:
             return False
         for nest in self.nests:
@@ -166,7 +169,8 @@ def _fixed(index: DimLike, fixed: set[str]) -> bool:
 
 
 def _spread(shape: Sequence[int], itemsize: int, l1: Cache) -> Shape:
-    """Pad the rows of a local array, so that the rows of a register tile do not all fall into one or two sets of L1."""
+    """Return the shape of a local array with padded rows, if the rows of a register tile would otherwise fall into one
+    or two sets of the L1 cache."""
     few = len(shape) > 1 and 2 * shape[-1] * itemsize % l1.period == 0
     padding = l1.line // itemsize if few else 0
     return (*shape[:-1], shape[-1] + padding) if padding else tuple(shape)

@@ -18,8 +18,8 @@ from mlc.passes.schedule.polyhedral.statement_view import StatementView
 
 @dataclass(frozen=True)
 class Piece:
-    """A range of a vectorized iterator: ``[start, stop)`` in steps of ``size``, with ``lanes`` valid lanes where
-    given; ``unmasked``: none of its points is masked; ``partial``: the last step ends with the range."""
+    """A range of a vectorized iterator: ``[start, stop)`` in steps of ``size``. ``lanes``: the number of valid lanes,
+    if not all are; ``unmasked``: none of its points is masked; ``partial``: the last step ends with the range."""
 
     start: DimLike
     stop: DimLike
@@ -34,14 +34,15 @@ class Piece:
         return self.lanes is None and not self.partial and self.stop - self.start == self.size
 
     def at(self, out: IndexBuilder, context: TileContext, item: TiledLoop, start: DimLike) -> TileContext:
-        """The context of the iteration at ``start``."""
+        """Return the context of the iteration at ``start``."""
         axis = Axis(item.iterator, self.size, out.dim(self.stop - start) if self.partial else self.lanes)
         context = replace(context, unmasked=True) if self.unmasked else context
         return context.extended(item.iterator, start + Dim.symbol(axis.symbol), axis)
 
 
 def pieces(out: IndexBuilder, extent: DimLike, item: TiledLoop, context: TileContext) -> list[Piece]:
-    """The ranges of an iterator: whole vectors, of which those without masked points are apart, and the remainder."""
+    """Return the ranges of an iterator: whole vectors, where those without masked points are separate ranges, and the
+    remainder."""
     whole = floordiv(extent, item.size) * item.size
     pieces = _whole_vectors(whole, item, context)
     rest = extent - whole
@@ -93,8 +94,9 @@ def open_for(out: IndexBuilder, start: DimLike, stop: DimLike, step: int, carrie
 def each_piece(
     out: IndexBuilder, s: StatementView, context: TileContext, item: TiledLoop
 ) -> Iterator[tuple[IndexBuilder, TileContext]]:
-    """The builders for the bodies of the loops over one iterator: of a vectorized iterator first whole vectors, then
-    the remainder. The caller builds one body before it requests the next. A single iteration has no loop."""
+    """Yield the builder and context for each body of the loops over one iterator; a vectorized iterator has whole
+    vectors first, then the remainder. The caller must build one body before it requests the next. A single iteration
+    has no loop."""
     extent = context.resolve(s.bounds[item.iterator])
     if not item.vectorized:
         loop = open_for(out, 0, extent, 1, ())

@@ -1,8 +1,9 @@
-"""Software prefetch of weights: while the rows of one column tile are computed, the weights of the next are prefetched.
+"""Software prefetch of weights: while the rows of one column tile are computed, the weights of the next column tile are
+prefetched.
 
 The first rows of a column tile read its weights from memory and wait for them; all other rows find them in a cache,
-while memory is idle. Prefetching a slice of the next tile in each step spreads the memory traffic over all rows. Where
-the number of rows is symbolic, the slice is computed at run time and all tiles prefetch.
+while memory is idle. Prefetching a slice of the next tile in each step spreads the memory traffic over all rows. If the
+number of rows is symbolic, the slice is computed at run time and all tiles prefetch.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ FEW = 16  # tiles in a block of rows: with more, prefetching gains little, becau
 
 @dataclass(frozen=True)
 class Prefetch:
-    """Prefetches for the tiles of a product; ``nest``: their schedule."""
+    """The prefetches for the tiles of a product with the schedule ``nest``."""
 
     buffers: Mapping[str, Buffer]
     nest: LoopNest
@@ -40,7 +41,7 @@ class Prefetch:
                 out.block.add_op(kernel.PrefetchOp(weights.buffer.value, out.dim(offset)))
 
     def _weights(self, s: StatementView, context: TileContext) -> _Weights | None:
-        """The weights to prefetch; None where they are small, or where the innermost loop is not over rows."""
+        """Return the weights to prefetch; None if they are small, or the innermost loop is not over rows."""
         reads = [r for r in s.reads if context.axes and r.depends_on(context.axes[-1].iterator) and self._large(r)]
         if len(reads) != 1 or len(s.reads) != 2:
             return None
@@ -57,17 +58,17 @@ class Prefetch:
         return None
 
     def _rows_in_block(self, iterator: str, s: StatementView) -> DimLike:
-        """The extent of a row iterator for one pass over the weights: that of a block, where there are blocks."""
+        """Return the extent of a row iterator in one pass over the weights: that of a block, if there are blocks."""
         blocks = next((split.blocks for split in self.nest.partitions if split.iterator == iterator), 1)
         return ceildiv(s.bounds[iterator], blocks)
 
     def _shared(self, s: StatementView) -> set[str]:
-        """The iterators with as many blocks as tiles: the outermost loops, which threads partition."""
+        """Return the iterators with as many blocks as tiles: the outermost loops, which threads partition."""
         sizes = {i.iterator: i.size for i in self.nest.band}
         return {i.iterator for i in self.nest.partitions if i.blocks * sizes[i.iterator] == s.bounds.get(i.iterator)}
 
     def _large(self, access: Access) -> bool:
-        """Whether weights are too large to be still in L2 when they are needed again."""
+        """Return whether weights are too large to be still in L2 when they are needed again."""
         size = bytes_of(self.buffers[access.array].value)
         return isinstance(size, int) and size >= self.target.resident_bytes
 
@@ -113,15 +114,15 @@ class _Weights:
         return self.s.bounds[iterator] != self.rows[iterator]
 
     def share(self, out: IndexBuilder, step: DimLike) -> DimLike:
-        """``step * tile_rows // all_rows``; in fixed point for symbolic ``all_rows``, so that the division is
-        loop-invariant."""
+        """Return ``step * tile_rows // all_rows``. For symbolic ``all_rows`` it is computed in fixed point, so that the
+        division is loop-invariant."""
         if isinstance(self.all_rows, int):
             return floordiv(step * self.tile_rows, self.all_rows)
         return floordiv(out.named(step) * out.named(self.pace), POINT)
 
     @property
     def pace(self) -> DimLike:
-        """``tile_rows / all_rows`` in fixed point; 0 where the tile has more than half of all rows, as in
+        """``tile_rows / all_rows`` in fixed point; 0 if the tile has more than half of all rows, as in
         ``prefetches``."""
         return floordiv(self.tile_rows * POINT, self.all_rows) * dim_min(1, floordiv(self.all_rows, 2 * self.tile_rows))
 
@@ -131,19 +132,19 @@ class _Weights:
         return extent
 
     def start(self, iterator: str) -> DimLike:
-        """The first point of the tile along an iterator."""
+        """Return the first point of the tile along an iterator."""
         return evaluate(self.context.at[iterator], {a.symbol: 0 for a in self.context.axes})
 
     def prefetches(self) -> bool:
-        """Whether the tile prefetches anything in this step; of a symbolic number of rows, if there are as few as
-        tiles prefetch for at all."""
+        """Return whether the tile prefetches anything in this step. For a symbolic number of rows, assume as few rows
+        as any tile prefetches for."""
         if not isinstance(self.all_rows, int):
             return self._reaches_a_line(2 * self.tile_rows)
         most = FEW * self.tile_rows if any(map(self._in_blocks, self.rows)) else self.all_rows
         return 2 * self.tile_rows <= self.all_rows <= most and self._reaches_a_line(self.all_rows)
 
     def _reaches_a_line(self, whole: int) -> bool:
-        """Whether this step prefetches another cache line than the previous one, where steps are unrolled."""
+        """Return whether this step prefetches another cache line than the previous one, if steps are unrolled."""
         last = self.s.reduced[-1]
         iteration, stride = self.context.at[last], self.access.stride(last)
         if not isinstance(iteration, int) or not isinstance(stride, int) or iteration == 0:
@@ -154,7 +155,8 @@ class _Weights:
         return lines[0] != lines[1]
 
     def next_panels(self) -> Iterator[tuple[DimLike, DimLike, int]]:
-        """For each contiguous range of the next column tile: offset, elements of the steps before, and length."""
+        """Yield, for each contiguous range of the next column tile, its offset, the elements of the steps before, and
+        its length."""
         axes = [a for a in self.context.axes if self.access.depends_on(a.iterator)]
         sizes = dict.fromkeys(self.columns, 1) | {a.iterator: a.size for a in axes}
         moving = next((i for i in reversed(self.columns) if sizes[i] < self.extent(i)), None)

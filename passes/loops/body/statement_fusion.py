@@ -1,4 +1,4 @@
-"""Statement fusion: which neighbouring statements of a tile run in the same loops."""
+"""Statement fusion: neighbouring statements of a tile run in the same loops."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from mlc.passes.schedule.polyhedral.statement_view import StatementView
 
 
 def fusable_groups(statements: Sequence[StatementView]) -> list[list[StatementView]]:
-    """Groups of statements with one iteration space that do not read each other's results. A reduction may end a group
-    and read results of the same point: the sum of a softmax reads the powers."""
+    """Return groups of statements with one iteration space that do not read each other's results. A reduction may end a
+    group and read results of the same point: the sum of a softmax reads the powers."""
     groups: list[list[StatementView]] = []
     for s in statements:
         if groups and _fuses(groups[-1], s):

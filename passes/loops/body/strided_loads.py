@@ -1,4 +1,4 @@
-"""Strided vector access, as of a window with stride 2, by reuse of the loads of neighbouring tiles.
+"""Strided vector access, such as that of a window with stride 2, which reuses the loads of neighbouring tiles.
 
 x[2j], x[2j + 1], x[2j + 2]   →   %0 = kernel.read  %1 = kernel.read {odd}  %2 = kernel.slide %0, (one more a row)
 """
@@ -18,8 +18,8 @@ from mlc.passes.loops.index.index_builder import IndexBuilder
 
 
 def is_strided(stride: int | SSAValue, element: Attribute) -> bool:
-    """Whether lanes have a constant distance of more than one element; False for predicates, which registers hold in
-    another format than memory."""
+    """Return whether lanes are a constant distance of more than one element apart; False for predicates, which
+    registers hold in another format than memory."""
     return isinstance(stride, int) and stride > 1 and element != i1
 
 
@@ -27,7 +27,8 @@ def read_strided(
     out: IndexBuilder, buffer: SSAValue, base: DimLike, strides: Sequence[int | SSAValue], type_: VectorType,
     known: Callable[[int], Value | None], valid: Valid,
 ) -> SSAValue:  # fmt: skip
-    """The tile at ``base``; ``known(n)`` is the value that the block has already for the tile ``n`` elements before.
+    """Return the tile at ``base``. ``known(n)`` returns the value of the tile ``n`` elements before, if the block has
+    it.
 
     The tile one stride before has all lanes but the last. With stride 2, the loads of the tile one element before
     contain this tile as well, between its lanes.

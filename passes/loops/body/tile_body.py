@@ -1,7 +1,9 @@
-"""Tile bodies: the statements of one tile instance on n-D vectors, which are register tiles; the printer unrolls them.
+"""Tile bodies: the statements of one tile instance on n-D vectors, which are register tiles; the printer unrolls
+them.
 
-A value has a vector dimension for each axis of the tile: of the axis' size where it varies, else of extent 1. A
-reduction keeps its accumulator in registers. The next statement reads a result of the same point from registers, too.
+A value has a vector dimension for each axis of the tile, of the axis' size if the value varies along it, otherwise of
+extent 1. A reduction keeps its accumulator in registers. The next statement also reads a result of the same point from
+registers.
 """
 
 from __future__ import annotations
@@ -31,14 +33,14 @@ from mlc.passes.schedule.polyhedral.statement_view import StatementView
 Loops = Sequence[TiledLoop]
 Span = tuple[DimLike, DimLike]
 Lane = tuple[TiledLoop, Piece]
-"""The loop over the vectorized iterator, and the range of it."""
+"""The loop over the vectorized iterator, and a range of it."""
 
 UNROLLED = 9  # the most iterations of a reduction whose loops are unrolled
 
 
 @dataclass
 class TileBody:
-    """Builds the statements of one kind of tile, in order."""
+    """A builder of the statements of one kind of tile, in order."""
 
     statements: Sequence[StatementView]
     values: TileValues
@@ -68,7 +70,7 @@ class TileBody:
             self._map(inside, members, here, loops[1:])
 
     def _reduce(self, out: IndexBuilder, s: StatementView, context: TileContext, loops: Loops) -> None:
-        """A reduction for each point of the loops that it does not reduce, which are the outer ones."""
+        """Add a reduction for each point of the outer loops, those over iterators that it does not reduce."""
         kept = next((i for i in loops if i.iterator in s.parallel), None)
         if kept is None:
             if self.initial:
@@ -81,13 +83,13 @@ class TileBody:
             self._reduce(inside, s, here, [i for i in loops if i is not kept])
 
     def _term(self, out: IndexBuilder, s: StatementView, context: TileContext) -> Value:
-        """The term of a reduction at one point, after the statements fused into its loops."""
+        """Return the term of a reduction at one point, after the statements fused into its loops."""
         self._map(out, self.before, context, ())
         return self.values.body(out, s, context)
 
     def _accumulate(self, out: IndexBuilder, s: StatementView, context: TileContext, loops: Loops) -> Value:
-        """The combination over ``loops``, in registers. A vectorized loop has a sum in each lane, and combines the
-        lanes at the end."""
+        """Return the combination over ``loops``, in registers. A vectorized loop has one accumulator for each lane, and
+        combines the lanes at the end."""
         total: Value | None = None
         lane = next((i for i in loops if i.vectorized), None)
         if lane is None:
@@ -126,7 +128,8 @@ class TileBody:
         self, out: IndexBuilder, s: StatementView, context: TileContext, loops: Loops, lane: Lane | None,
         axes: frozenset[str], total: SSAValue, chunks: Chunks | None = None, span: Span | None = None,
     ) -> SSAValue:  # fmt: skip
-        """``span``: the part of the first loop's range, where that is in ``chunks``."""
+        """Return the accumulator after ``loops``. ``span``: the part of the first loop's range, if that loop runs in
+        ``chunks``."""
         first = [*loops, *(lane[:1] if lane else ())][:1]
         if chunks is not None and chunks.iterator in (loop.iterator for loop in first):
             return self._chunked(out, s, context, loops, lane, axes, total, chunks.points)
@@ -158,7 +161,7 @@ class TileBody:
         axes: frozenset[str],
         total: SSAValue,
     ) -> SSAValue:
-        """Loop unrolling of a small window, so that points share loads."""
+        """Unroll the loops of a small window, so that points share loads."""
         extents = [range(int(context.resolve(s.bounds[i.iterator]))) for i in loops]  # type: ignore[arg-type]
         for place in itertools.product(*extents):
             here = context
@@ -171,7 +174,7 @@ class TileBody:
         self, out: IndexBuilder, s: StatementView, context: TileContext, loops: Loops, lane: Lane | None,
         axes: frozenset[str], total: SSAValue, span: Span | None = None,
     ) -> SSAValue:  # fmt: skip
-        """Blocked summation: the first loop in blocks, each with its own partial sums in registers."""
+        """Run the first loop in blocks, each with its own partial sums in registers (blocked summation)."""
         item, extent = loops[0], context.resolve(s.bounds[loops[0].iterator])
         size = block_size(s, item, extent) if self.chunked else item.size
         first, end = span or (0, extent)
@@ -193,7 +196,7 @@ class TileBody:
         self, out: IndexBuilder, s: StatementView, context: TileContext, loops: Loops, lane: Lane | None,
         axes: frozenset[str], total: SSAValue, points: int,
     ) -> SSAValue:  # fmt: skip
-        """The first loop in chunks of ``points``: the sum of each is added to ``total``, in f64."""
+        """Run the first loop in chunks of ``points``, and add the sum of each chunk to ``total``, in f64."""
         whole: Span = (0, context.resolve(s.bounds[loops[0].iterator])) if loops else (0, 0)
         first, stop = (lane[1].start, lane[1].stop) if lane and not loops else whole
         run = open_for(out, first, stop, points, (total,))
@@ -234,6 +237,6 @@ class TileBody:
 
 
 def _iterations(s: StatementView, context: TileContext, loops: Loops) -> float:
-    """The number of iterations of ``loops``; infinity where it is symbolic."""
+    """Return the number of iterations of ``loops``; infinity if it is symbolic."""
     extents = [context.resolve(s.bounds[i.iterator]) for i in loops]
     return math.prod(e if isinstance(e, int) else math.inf for e in extents)

@@ -16,7 +16,7 @@ from mlc.passes.loops.index.index_builder import AXIS, IndexBuilder, simplify
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis of the register tile: an iterator, the number of its points, and of its valid lanes (None: all)."""
+    """An axis of the register tile: an iterator, the number of its points, and the number of valid ones (None: all)."""
 
     iterator: str
     size: int
@@ -29,12 +29,12 @@ class Axis:
 
 @dataclass(frozen=True)
 class TileContext:
-    """The value of each iterator (over loop variables and axis symbols) and the axes of the register tile. Loops over
-    an iterator in ``origins`` begin there: at the first point of a streamed block, or of what is not masked.
+    """The value of each iterator (over loop variables and axis symbols), and the axes of the register tile.
 
-    ``full``: of an iterator inside, the points from its origin on that are masked for no row of the tile, from the
-    first one to the one after the last; ``unmasked``: whether all points of the tile are such. ``ends``: the extents of
-    iterators whose last block may be partly beyond it.
+    ``origins``: iterators whose loops do not begin at 0, but at the first point of a streamed block or of an unmasked
+    range. ``full``: for an inner iterator, the first point that is masked for no row of the tile and the one after the
+    last, counted from its origin; ``unmasked``: whether all points of the tile are in such ranges. ``ends``: the
+    extents of iterators whose last block may be partly beyond the extent.
     """
 
     at: Mapping[str, DimLike]
@@ -49,11 +49,11 @@ class TileContext:
         return replace(self, at=at, axes=(*self.axes, axis) if axis else self.axes)
 
     def resolve(self, value: DimLike) -> DimLike:
-        """An index over iterators as one over loop variables and axis symbols."""
+        """Return an index over iterators as one over loop variables and axis symbols."""
         return simplify(evaluate(value, self.at), {a.symbol: a.size for a in self.axes})
 
     def left(self, axis: Axis) -> DimLike:
-        """The points from the first one of an axis to the end of its iterator."""
+        """Return the number of points from the first one of an axis to the end of its iterator."""
         return self.resolve(self.ends[axis.iterator] - evaluate(self.at[axis.iterator], {axis.symbol: 0}))
 
 
@@ -86,12 +86,13 @@ class Buffer:
 
 
 def factor_of(array: str) -> str:
-    """The name of the array with the factors by which a new running maximum rescales other reductions."""
+    """Return the name of the array with the factors by which a new running maximum rescales other reductions."""
     return array + "'"
 
 
 def vector_type(element: Attribute, axes: frozenset[str], tile: Sequence[Axis]) -> Attribute:
-    """The type of a value that varies along ``axes`` of the register tile: a scalar if along none."""
+    """Return the type of a value that varies along ``axes`` of the register tile; a scalar type if it varies along
+    none."""
     return spread(element, axes, tile) if axes else element
 
 
@@ -109,25 +110,26 @@ def element_type(type_: Attribute) -> Attribute:
 
 
 def lanes_of(context: TileContext, axes: frozenset[str]) -> SSAValue | None:
-    """The number of valid lanes, for a value that varies along the last axis, of vectors, where it is partial."""
+    """Return the number of valid lanes of a value that varies along the last axis, that of vectors; None if all are
+    valid."""
     return context.axes[-1].lanes if context.axes and context.axes[-1].iterator in axes else None
 
 
 def valid_rows(context: TileContext, axes: frozenset[str]) -> dict[int, SSAValue]:
-    """The number of valid points along each axis but the last, of vectors, that has fewer than the tile in some
-    tiles."""
+    """Return the number of valid points along each axis except the last, that of vectors, if some tiles have fewer than
+    the axis."""
     last = len(context.axes) - 1
     return {n: points for n, points in valid_axes(context, axes).items() if n < last}
 
 
 def valid_axes(context: TileContext, axes: frozenset[str]) -> dict[int, SSAValue]:
-    """The number of valid points along each axis of a value that has fewer than the tile in some tiles."""
+    """Return the number of valid points along each axis of a value, if some tiles have fewer than the axis."""
     found = ((n, a.lanes) for n, a in enumerate(context.axes) if a.iterator in axes)
     return {n: lanes for n, lanes in found if lanes is not None}
 
 
 def broadcast(out: IndexBuilder, value: Value, axes: frozenset[str], context: TileContext) -> SSAValue:
-    """``value`` as one that varies along ``axes``."""
+    """Return ``value`` broadcast so that it varies along ``axes``."""
     type_ = vector_type(element_type(value.ssa.type), axes, context.axes)
     if value.ssa.type == type_ or not isinstance(type_, VectorType):
         return value.ssa

@@ -1,4 +1,4 @@
-"""A tile instance: its first points and the axes of its register tile, over the coordinates that isl's loops give.
+"""A tile instance: its first points and the axes of its register tile, over the coordinates of isl's loops.
 
 T0[n, m] of 32 columns and 14 rows at (%t0, %t1)   →   n = 32·t0 + axis_n, m = 14·t1 + axis_m; axes m: 14, n: 32
 """
@@ -21,10 +21,11 @@ from mlc.passes.tile.tree.segments import coordinate
 
 @dataclass
 class TileInstance:
-    """``members`` are the statements of the tile, with their bounds inside of it; ``out`` emits numbers of lanes.
+    """A tile instance, placed by ``place`` and read by ``context``.
 
+    ``members``: the statements of the tile, with their bounds inside of it; ``out``: the builder for numbers of lanes.
     ``blocks`` and ``rows`` have the first and the last point of iterators: those of a block that all nests of a group
-    know, and those of the tile. The others are fields of its ``TileContext``; ``lanes`` are the axes of vectors.
+    share, and those of the tile. ``lanes``: the axes of vectors. The other fields are those of its ``TileContext``.
     """
 
     tile: poly.TileOp
@@ -41,7 +42,8 @@ class TileInstance:
     ends: dict[str, DimLike] = field(default_factory=dict)
 
     def place(self, coordinates: Sequence[DimLike]) -> None:
-        """Set the points of each iterator; a tiled block's iterator is there twice: its block, then tiles of it."""
+        """Set the points of each iterator. The iterator of a tiled block has two coordinates: its block, then the tile
+        in the block."""
         names = [i.data for i in self.tile.iters]
         starts, sizes = dims_of(self.tile.starts), [int(s) for s in self.tile.sizes.get_values()]
         bounds = self.members[0].bounds
@@ -63,13 +65,13 @@ class TileInstance:
         self._set_ends(bounds)
 
     def _is_streamed(self, name: str) -> bool:
-        """Whether loops inside of the tile run over a block of an iterator."""
+        """Return whether loops inside of the tile run over a block of an iterator."""
         streamed = self.nest.streamed and not self.tile.initial and self.nest.streamed.iterator == name
         return bool(streamed) and all(i.iterator != name for i in self.nest.band)
 
     def _set_ends(self, bounds: Mapping[str, DimLike]) -> None:
-        """Note where iterators end whose blocks may be partly beyond it: so many points after the block's first one.
-        Loops inside end with the extent; vectors have lanes beyond it."""
+        """Record the ends of iterators whose blocks may be partly beyond their extent, relative to the block's first
+        point. Inner loops end with the extent; vectors have lanes beyond it."""
         padded = (i for i, split in self.nest.tiled_blocks.items() if split.points and block_of(i) in self.at)
         for name in padded:
             first, number = self.at[block_of(name)], f"left{len(self.out.env)}"
@@ -79,7 +81,7 @@ class TileInstance:
                 self._set_extent(name, dim_min(self.nest.tiled_blocks[name].points, Dim.symbol(number)))
 
     def _add_axis(self, name: str, size: int, points: DimLike) -> None:
-        """Add the points of an iterator as an axis, of which the first ``points`` are valid."""
+        """Add the points of an iterator as an axis; the first ``points`` of them are valid."""
         if size > 1:
             axis = Axis(name, size, None if points == size else self.out.dim(points))
             self.at[name] = self.at[name] + Dim.symbol(axis.symbol)
@@ -105,6 +107,6 @@ class TileInstance:
 
 
 def _is_panel(iterator: str, lanes: str, s: StatementView) -> bool:
-    """Whether the access along the vectorized axis varies along ``iterator``. Rows come before panels in a register
-    tile: a row's scalar is broadcast, used for each vector of the row, and then dead."""
+    """Return whether the access along the vectorized axis also varies along ``iterator``. Rows come before panels in a
+    register tile: a row's scalar is broadcast, used for each vector of the row, and then dead."""
     return any(r.depends_on(iterator) for r in s.reads if r.depends_on(lanes))

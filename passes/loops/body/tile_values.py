@@ -1,4 +1,4 @@
-"""Values of a statement in a tile instance: reads of operands, the region on vectors, the write of the result."""
+"""Values of a statement in a tile instance: reads of operands, the region on vectors, and the write of the result."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ from mlc.passes.schedule.polyhedral.running_reductions import NOTHING, Running
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
 
 SHIFT = "where(x0 == -inf, 0.0, x0)"
-"""What is subtracted for a running maximum: exp(-inf - -inf) is no number, but a block may be masked completely."""
+"""The value subtracted for a running maximum. exp(-inf - -inf) is NaN, but all keys of a block may be masked, and its
+maximum is then -inf."""
 SCALAR_ONLY = {
     "arith.select", "arith.cmpf", "arith.cmpi", "arith.fptosi", "arith.fptoui", "arith.sitofp", "arith.uitofp",
     "arith.extsi", "arith.extui", "arith.trunci",
@@ -49,9 +50,12 @@ Tile = tuple[str, SSAValue, tuple[int | SSAValue, ...], frozenset[str]]  # array
 
 @dataclass
 class TileValues:
-    """``buffers`` maps arrays to buffers, ``forwarded`` has results that later statements read from registers, and
-    ``made`` has the values that a block has read or computed already, which statements share. ``beyond``: the iterator
-    of statements beyond whose end the value is the identity."""
+    """The values of a tile.
+
+    ``buffers``: the buffer of each array; ``forwarded``: results that later statements read from registers; ``made``:
+    the values that a block has read or computed already, which statements share. ``beyond``: for some statements, the
+    iterator beyond whose end the value must be the identity.
+    """
 
     buffers: Mapping[str, Buffer]
     forwarded: dict[str, tuple[tuple[DimLike, ...], Value]] = field(default_factory=dict)
@@ -61,7 +65,7 @@ class TileValues:
     beyond: Mapping[str, str] = field(default_factory=dict)
 
     def body(self, out: IndexBuilder, s: StatementView, context: TileContext) -> Value:
-        """The statement's value at one point: its region on vectors."""
+        """Return the statement's value at one point: its region evaluated on vectors."""
         block = s.op.body.block
         env: dict[SSAValue, Value] = {}
         for arg, access in zip(block.args, s.reads, strict=True):
@@ -73,7 +77,7 @@ class TileValues:
         return self._ended(out, s, value, axis, context) if axis else value
 
     def _ended(self, out: IndexBuilder, s: StatementView, value: Value, axis: Axis, context: TileContext) -> Value:
-        """``value`` with the identity of the reduction beyond the end of an axis, or 0."""
+        """Return ``value`` with the identity of the reduction, or 0, beyond the end of an axis."""
         inside = self._at_least_0(out, context.left(axis) - 1 - Dim.symbol(axis.symbol), context)
         element = element_type(value.ssa.type)
         assert isinstance(element, AnyFloat)
@@ -93,7 +97,7 @@ class TileValues:
         raise AssertionError("a statement's region ends with poly.yield")
 
     def formula(self, out: IndexBuilder, text: str, args: Sequence[Value], context: TileContext) -> Value:
-        """The value of a scalar expression, in which x0, x1, … name ``args``, of one float type."""
+        """Return the value of a scalar expression of one float type, in which x0, x1, … name ``args``."""
         block = region_of(text, [element_name(element_type(a.ssa.type)) for a in args])
         assert block.last_op is not None
         block.add_op(poly.YieldOp(block.last_op.results[0]))
@@ -131,7 +135,7 @@ class TileValues:
         return Value(out.emit(type(op).create(operands=operands, result_types=[type_], properties=op.properties)), axes)
 
     def _at_least_0(self, out: IndexBuilder, value: DimLike, context: TileContext, type_: IntegerType = i64) -> Value:
-        """Whether ``value`` is at least 0: what varies along axes is compared with the rest."""
+        """Return whether ``value`` is at least 0: the terms that vary along axes are compared with the rest."""
         terms = value.terms if isinstance(value, Dim) else ()
         varying = Dim.of({m: -c for m, c in terms if mentions_axis(Dim.of({m: 1}))})
         lanes, number = (self._shared_index(out, side, context, type_) for side in (varying, value + varying + 1))
@@ -162,7 +166,7 @@ class TileValues:
         return out.lanes(value, shapes, spread(type_, axes, context.axes))
 
     def _offset_type(self, buffer: Buffer) -> IntegerType:
-        """The type of offsets in a buffer: threads of a GPU divide integers of 32 bits several times as fast."""
+        """Return the type of offsets in a buffer: threads of a GPU divide integers of 32 bits several times as fast."""
         return i64 if self.in_registers else offset_type(buffer.value)
 
     # -- memory --------------------------------------------------------------------------------------------------------
@@ -202,7 +206,7 @@ class TileValues:
         return Value(out.emit(read), axes)
 
     def _strided(self, out: IndexBuilder, tile: Tile, base: DimLike, type_: VectorType, valid: Valid) -> Value:
-        """Strided vector access, from the loads of neighbouring tiles where the block has them."""
+        """Return a strided vector access, built from the loads of neighbouring tiles if the block has them."""
 
         def known(distance: int) -> Value | None:
             return self.made.get((out.block, *tile, base - distance))
@@ -215,7 +219,8 @@ class TileValues:
     def _gather_at(
         self, out: IndexBuilder, buffer: Buffer, at: Value, where: Sequence[int], context: TileContext
     ) -> Value:
-        """Gathered vector access at a base that is equal for all lanes plus a constant offset for each lane."""
+        """Return a gathered vector access, whose offsets are a base that is equal for all lanes plus a constant for
+        each lane."""
         axes = at.axes | {context.axes[-1].iterator}
         type_ = vector_type(signless(element_of(buffer.value)), axes, context.axes)
         lanes, valid = self._partial(out, buffer, context, axes)
@@ -236,8 +241,8 @@ class TileValues:
     def _partial(
         self, out: IndexBuilder, buffer: Buffer, context: TileContext, axes: frozenset[str]
     ) -> tuple[SSAValue | None, dict[int, SSAValue]]:
-        """How many lanes and rows are valid, where one thread has them; else how many points of each axis. A local
-        array has all points of a block."""
+        """Return the number of valid lanes, and the numbers of valid points along other axes. If threads share a
+        vector, all axes are in the latter. A local array has all points of a block."""
         if self.in_registers:
             return lanes_of(context, axes), valid_rows(context, axes)
         found = valid_axes(context, axes)
@@ -261,7 +266,7 @@ class TileValues:
         return Value(offset, axes)
 
     def _extended(self, out: IndexBuilder, value: Value, context: TileContext) -> Value:
-        """An index of 32 bits as one of 64, in which offsets are computed."""
+        """Return an index of 32 bits as one of 64 bits, in which offsets are computed."""
         if element_type(value.ssa.type) != i32:
             return value
         type_ = vector_type(i64, value.axes, context.axes)
@@ -296,21 +301,21 @@ class TileValues:
         self, out: IndexBuilder, buffer: Buffer, linear: DimLike, value: SSAValue, axes: frozenset[str],
         context: TileContext,
     ) -> None:  # fmt: skip
-        """A write at offsets without constant strides, as of a collapsed iterator."""
+        """Write at offsets without constant strides, such as those of a collapsed iterator."""
         assert not self.in_registers, f"one thread writes at offsets without a constant stride: {linear}"
         offsets = self._lanes(out, linear, axes, context, self._offset_type(buffer))
         out.block.add_op(kernel.ScatterOp(value, buffer.value, offsets, self._partial(out, buffer, context, axes)[1]))
 
 
 def offset_type(buffer: SSAValue) -> IntegerType:
-    """The type of computed offsets in a buffer: 32 bits where they hold all."""
+    """Return the type of computed offsets in a buffer: 32 bits if all offsets fit."""
     size = elements_in(buffer)
     return i32 if isinstance(size, int) and size < SHORT else i64
 
 
 def constant_offsets(value: DimLike | None, context: TileContext) -> tuple[DimLike, list[int]] | None:
-    """``value`` as a base that is equal for all lanes and a constant offset for each lane; None if it has no such
-    form."""
+    """Return ``value`` as a base that is equal for all lanes and a constant offset for each lane; None if it has
+    another form."""
     if not context.axes or not isinstance(value, Dim):
         return None
     lane = context.axes[-1]
@@ -322,13 +327,13 @@ def constant_offsets(value: DimLike | None, context: TileContext) -> tuple[DimLi
 
 
 def _affine(value: SSAValue, context: TileContext) -> DimLike | None:
-    """The index of a load as an iterator's value; None for other indices."""
+    """Return the index of a load if it is an iterator; None for other indices."""
     while isinstance(value.owner, Operation) and value.owner.name in TRANSPARENT:
         value = value.owner.operands[0]
     return context.resolve(Dim.symbol(value.owner.iterator.data)) if isinstance(value.owner, kernel.IndexOp) else None
 
 
 def _width(op: kernel.IndexOp) -> IntegerType:
-    """The integer type that the body casts an iterator to."""
+    """Return the integer type to which the body casts an iterator."""
     casts = [use.operation.results[0].type for use in op.result.uses if isinstance(use.operation, arith.IndexCastOp)]
     return i32 if casts and all(type_ == i32 for type_ in casts) else i64

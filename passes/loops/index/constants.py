@@ -1,4 +1,5 @@
-"""Constant folding of index arithmetic, and constant deduplication: one constant for each value, at the kernel's start.
+"""Constant folding of index arithmetic, and deduplication of constants: one constant for each value, at the kernel's
+start.
 
 %14 = arith.constant 16 : index          %c16 = arith.constant 16 : index
 %15 = arith.constant 0 : index      →    %16 = arith.muli %11, %c16 : index
@@ -78,13 +79,13 @@ def _number(value: SSAValue) -> int | None:
 
 
 def _key(op: arith.ConstantOp) -> Hashable:
-    """A key that is equal for identical constants: 0.0 differs from -0.0, and NaN equals NaN."""
+    """Return a key that is equal for identical constants: 0.0 differs from -0.0, and NaN equals NaN."""
     value = op.value
     return (value.type, struct.pack("<d", value.value.data)) if isinstance(value, FloatAttr) else value
 
 
 def _hint(op: arith.ConstantOp) -> str:
-    """MLIR's names of constants: ``c16`` of type index, ``c16_i64``, ``cst`` of a float."""
+    """Return MLIR's name of a constant: ``c16`` of type index, ``c16_i64``, ``cst`` of a float."""
     if not isinstance(op.value, IntegerAttr):
         return "cst"
     number = str(op.value.value.data)

@@ -1,4 +1,4 @@
-"""Dimension expressions as index arithmetic, on scalars, or on vectors for gathered access."""
+"""Lowering of dimension expressions to index arithmetic, on scalars, or on vectors for gathered access."""
 
 from __future__ import annotations
 
@@ -18,10 +18,13 @@ AXIS = "@"  # prefix of the symbol of an axis of the register tile
 
 
 class IndexBuilder:
-    """Appends operations to ``block``. ``env`` maps the names of loop variables to index values; ``known`` maps index
-    arithmetic to existing values, so that neighbouring offsets share all but a constant. ``outer``: the builder of the
-    block around this one. A builder that ``hoists`` puts index arithmetic into the outermost block that has its
-    operands, before what is nested there; no division traps."""
+    """A builder that appends index arithmetic to ``block``.
+
+    ``env`` maps the names of loop variables to index values; ``known`` maps index arithmetic to existing values, so
+    that neighbouring offsets share all but a constant. ``outer`` is the builder of the block around this one. A builder
+    that ``hoists`` inserts arithmetic into the outermost block that has its operands, before the nested operation; this
+    is safe, because no division traps.
+    """
 
     def __init__(
         self, block: Block, env: dict[str, SSAValue], outer: IndexBuilder | None = None, hoists: bool = False
@@ -32,8 +35,8 @@ class IndexBuilder:
         self.known: dict[tuple[Hashable, ...], SSAValue] = known if hoists else dict(known)
 
     def at(self, block: Block) -> IndexBuilder:
-        """A builder for a block nested in the last operation of this one; to which nothing may be added until the
-        nested block is complete."""
+        """Return a builder for a block nested in the last operation of this block. Nothing may be added to this block
+        until the nested block is complete."""
         return IndexBuilder(block, self.env, self, self.hoists)
 
     def _index(self, kind: Callable[..., Operation], *operands: Any) -> SSAValue:
@@ -49,17 +52,17 @@ class IndexBuilder:
         return op.results[0]
 
     def emit_before(self, op: Operation) -> SSAValue:
-        """Put ``op`` before the operation in which a nested block is being built."""
+        """Insert ``op`` before the operation in which a nested block is being built."""
         assert (nest := self.block.last_op) is not None
         self.block.insert_op_before(op, nest)
         return op.results[0]
 
     def arithmetic(self, kind: Callable[..., Operation], *operands: SSAValue) -> SSAValue:
-        """An operation of a loop bound or a tile's coordinate."""
+        """Return the result of an operation in a loop bound or a tile's coordinate."""
         return self._index(kind, *operands) if self.hoists else self.emit(kind(*operands))
 
     def _depth(self, operand: Any) -> int:
-        """The number of blocks around the one that has a value; 0 of what is no value."""
+        """Return the number of blocks around the one that defines ``operand``; 0 if it is no value."""
         owner = getattr(operand, "owner", None)
         if owner is None or type(owner) is arith.ConstantOp:
             return 0
@@ -70,7 +73,7 @@ class IndexBuilder:
         return self._index(_constant, value)
 
     def dim(self, value: DimLike) -> SSAValue:
-        """``value`` as an ``index``; a name is a loop variable, else a symbolic dimension."""
+        """Return ``value`` as an ``index``; a name is a loop variable, or else a symbolic dimension."""
         if isinstance(value, int):
             return self.constant(value)
         if self.hoists:
@@ -88,7 +91,7 @@ class IndexBuilder:
         return total
 
     def named(self, value: DimLike) -> DimLike:
-        """A symbol for ``value``, which is computed here: what multiplies it stays a short polynomial."""
+        """Return a symbol for ``value``, which is computed here, so that products with it stay short polynomials."""
         if isinstance(value, int):
             return value
         made = self.dim(value)
@@ -97,15 +100,15 @@ class IndexBuilder:
         return Dim.symbol(name)
 
     def _remembered(self, value: Dim, build: Callable[[Dim], SSAValue]) -> SSAValue:
-        """What ``build`` makes of ``value``, which is where all that has its symbols finds it."""
+        """Return ``build(value)``, computed once and reused."""
         key = (build.__name__, value)
         if key not in self.known:
             self.known[key] = build(value)
         return self.known[key]
 
     def _by_depth(self, value: Dim) -> SSAValue:
-        """``value`` as a sum over loop variables, those of outer loops first, each times a stride: ``y * (w+2) + x``,
-        of which ``y * (w+2)`` is computed once in the loop over y. The constant is the last term."""
+        """Return ``value`` as a sum over loop variables, those of outer loops first, each times a stride: of ``y *
+        (w+2) + x``, ``y * (w+2)`` is computed once in the loop over y. The constant is the last term."""
         strides: dict[tuple[int, Monomial], DimLike] = {}
         for monomial, c in value.terms:
             depths = {atom: self._depth_of(atom) for atom in monomial}
@@ -125,11 +128,12 @@ class IndexBuilder:
         return reduce(lambda a, b: self._index(arith.MuliOp, a, b), factors)
 
     def _is_outermost(self, value: DimLike) -> bool:
-        """Whether no loop variable is in ``value``."""
+        """Return whether ``value`` has no loop variable."""
         return isinstance(value, int) or not any(self._depth_of(atom) for m, _ in value.terms for atom in m)
 
     def _polynomial(self, value: DimLike) -> SSAValue:
-        """A polynomial of symbolic dimensions in few operations: ``16*h*w + 32*h`` as ``h * (w + 2) * 16``."""
+        """Return a polynomial of symbolic dimensions, computed in few operations: ``16*h*w + 32*h`` as ``h * (w + 2) *
+        16``."""
         return self.constant(value) if isinstance(value, int) else self._remembered(value, self._factored)
 
     def _factored(self, value: Dim) -> SSAValue:
@@ -162,7 +166,7 @@ class IndexBuilder:
         return self._index(op, self.dim(lhs), self.dim(rhs))
 
     def lanes(self, value: DimLike, shapes: Mapping[str, VectorType], full: VectorType) -> SSAValue:
-        """``value``, with axis symbols (of types ``shapes``), as a vector of integers of type ``full``."""
+        """Return ``value``, which has axis symbols (of types ``shapes``), as a vector of integers of type ``full``."""
         assert isinstance(value, Dim)
         varying = [(m, c) for m, c in value.terms if mentions_axis(Dim(((m, c),)))]
         same = value - Dim(tuple(varying))
@@ -198,13 +202,13 @@ class IndexBuilder:
 
 
 def _without(atom: Atom, monomial: Monomial) -> Monomial:
-    """``monomial`` divided by ``atom``."""
+    """Return ``monomial`` divided by ``atom``."""
     n = monomial.index(atom)
     return monomial[:n] + monomial[n + 1 :]
 
 
 def _multiple(value: DimLike, factor: DimLike) -> int | None:
-    """The integer that times ``factor`` is ``value``; None where there is none."""
+    """Return the integer whose product with ``factor`` is ``value``; None if there is none."""
     first, other = (d.terms[0][1] if isinstance(d, Dim) else d for d in (value, factor))
     return first // other if factor * (first // other) == value else None
 
@@ -242,7 +246,7 @@ def _simplify_atom(atom: Atom, sizes: Mapping[str, int]) -> DimLike:
 
 
 def _span(value: DimLike, sizes: Mapping[str, int]) -> tuple[int, int] | None:
-    """(least, greatest) value of a linear function of axis symbols; None for other values."""
+    """Return the least and the greatest value of a linear function of axis symbols; None for other values."""
     if isinstance(value, int):
         return value, value
     low = high = 0
@@ -255,7 +259,7 @@ def _span(value: DimLike, sizes: Mapping[str, int]) -> tuple[int, int] | None:
 
 
 def split_axes(value: DimLike, axes: tuple[str, ...]) -> tuple[DimLike, tuple[DimLike, ...]] | None:
-    """``base + Σ stride·axis``, or None where the value is not linear in the axes."""
+    """Return ``value`` as (base, strides) of ``base + Σ stride·axis``; None if it is not linear in the axes."""
     base: dict[Monomial, int] = {}
     strides: dict[Atom, dict[Monomial, int]] = {axis: {} for axis in axes}
     for monomial, c in value.terms if isinstance(value, Dim) else (((), value),):

@@ -1,4 +1,5 @@
-"""isl's AST: expressions as index arithmetic, loop bounds and trip counts, and the names in expressions and nodes."""
+"""isl's AST: expressions lowered to index arithmetic, loop bounds and trip counts, and the names in expressions and
+nodes."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ _LOGIC: dict[Any, Any] = {AND: arith.AndIOp, OP.and_then: arith.AndIOp, OR: arit
 
 
 def ast_expr(expr: isl.AstExpr, out: IndexBuilder) -> SSAValue:
-    """The value of ``expr``; identifiers are looked up in the builder's environment."""
+    """Return the value of ``expr``; identifiers are looked up in the builder's environment."""
     kind = expr.get_type()
     if kind == KIND.int:
         return out.constant(int(expr.get_val().to_str()))
@@ -51,7 +52,7 @@ def ast_expr(expr: isl.AstExpr, out: IndexBuilder) -> SSAValue:
 
 
 def names_in(expr: isl.AstExpr) -> Iterator[str]:
-    """The identifiers in ``expr``."""
+    """Yield the identifiers in ``expr``."""
     if expr.get_type() == KIND.id:
         yield expr.get_id().get_name()
     elif expr.get_type() == KIND.op:
@@ -60,9 +61,10 @@ def names_in(expr: isl.AstExpr) -> Iterator[str]:
 
 
 def tiles_in(node: isl.AstNode) -> set[str]:
-    """The tiles whose instances ``node`` executes.
+    """Return the tiles whose instances ``node`` executes.
 
-    By recursion: an exception in a function that isl calls, as of Ctrl-C, is lost and leaves the heap damaged.
+    It recurses here, because an exception in a function that isl calls, such as that of Ctrl-C, is lost and leaves the
+    heap damaged.
     """
     if node.get_type() == isl.ast_node_type.user:
         return {node.user_get_expr().get_op_arg(0).get_id().get_name()}
@@ -70,7 +72,7 @@ def tiles_in(node: isl.AstNode) -> set[str]:
 
 
 def children_of(node: isl.AstNode) -> list[isl.AstNode]:
-    """The nodes directly in ``node``, in the order of execution."""
+    """Return the nodes directly in ``node``, in the order of execution."""
     kind, kinds = node.get_type(), isl.ast_node_type
     if kind == kinds.block:
         nodes = node.block_get_children()
@@ -83,7 +85,7 @@ def children_of(node: isl.AstNode) -> list[isl.AstNode]:
 
 
 def loop_bounds(node: isl.AstNode, out: IndexBuilder) -> tuple[SSAValue, SSAValue, SSAValue]:
-    """(lower, exclusive upper, step) of an isl for node."""
+    """Return (lower, exclusive upper, step) of an isl for node."""
     if node.for_is_degenerate():
         first = ast_expr(node.for_get_init(), out)
         return first, _plus_one(first, out), out.constant(1)
@@ -103,7 +105,7 @@ def iterator_name(node: isl.AstNode) -> str:
 
 
 def trip_count(levels: Sequence[isl.AstNode]) -> int:
-    """The number of iterations of nested loops; a symbolic extent counts as 1."""
+    """Return the number of iterations of nested loops; a symbolic extent counts as 1."""
     total = 1
     for node in levels:
         if node.for_is_degenerate():
@@ -116,7 +118,7 @@ def trip_count(levels: Sequence[isl.AstNode]) -> int:
 
 
 def bounds_mention(node: isl.AstNode, levels: Sequence[isl.AstNode]) -> bool:
-    """Whether the bounds of a loop depend on an iterator of the enclosing loops."""
+    """Return whether the bounds of a loop depend on an iterator of the enclosing loops."""
     bounds = [node.for_get_init(), *(() if node.for_is_degenerate() else (node.for_get_cond(),))]
     names = {name for bound in bounds for name in names_in(bound)}
     return any(iterator_name(level) in names for level in levels)

@@ -1,4 +1,5 @@
-"""The monoid of a reduction on tile values: its identity, combining two values, and combining the lanes of one."""
+"""The monoid of a reduction on tile values: its identity, the combination of two values, and that of the lanes of one
+value."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ def initial(out: IndexBuilder, s: StatementView) -> SSAValue:
 
 
 def bare(s: StatementView) -> bool:
-    """Whether a combination may begin with its first term, without the identity: 0.0 + -0.0 is 0.0 and not -0.0."""
+    """Return whether a combination may begin with its first term, without the identity: 0.0 + -0.0 is 0.0, not -0.0."""
     assert s.op.monoid is not None
     return MONOIDS[s.op.monoid.data].fn in ("max", "min") or not is_float(element_of(s.op.out))
 
@@ -44,8 +45,8 @@ def combine(out: IndexBuilder, s: StatementView, a: Value, b: Value) -> Value:
 
 
 def horizontal(out: IndexBuilder, s: StatementView, value: Value, lanes: str) -> Value:
-    """The combination of the lanes, which are points of iterator ``lanes``: a scalar, or a vector with a lane for each
-    row of the register tile."""
+    """Return the combination of the lanes, which are points of the iterator ``lanes``: a scalar, or a vector with a
+    lane for each row of the register tile."""
     assert s.op.monoid is not None
     element, fn = element_of(s.op.out), MONOIDS[s.op.monoid.data].fn
     kinds = {"add": "add", "mul": "mul", "and_": "and", "or_": "or"}
@@ -60,7 +61,7 @@ def horizontal(out: IndexBuilder, s: StatementView, value: Value, lanes: str) ->
 
 
 def masked(out: IndexBuilder, s: StatementView, context: TileContext, axis: Axis, value: SSAValue) -> SSAValue:
-    """``value`` with the identity in its invalid lanes."""
+    """Return ``value`` with the identity in its invalid lanes."""
     assert axis.lanes is not None
     flat = VectorType(i64, [axis.size])
     last = out.emit(arith.IndexCastOp(axis.lanes, i64))

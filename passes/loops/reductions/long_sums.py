@@ -1,11 +1,12 @@
-"""Long sums of floats: in chunks, each a sum in f32 as short ones are, added to a total in f64.
+"""Long sums of floats: a sum runs in chunks, each summed in f32 like a short sum, and the chunks are added to a total
+in f64.
 
     %s = scf.for %j = 0 to %n step 64 …     →   %t = scf.for %c = 0 to %n step 2048 iter_args(%w = 0.0 : f64) {
            iter_args(%a = 0.0 : f32)                %s = scf.for %j = %c to min(%c + 2048, %n) step 64 …
                                                     arith.addf %w, arith.extf %s }  →  arith.truncf %t
 
-The error of a sum in f32 grows with its number of terms: equal ones round in one direction. Of a chunk of 32 it is at
-most 5e-7 of the sum, and adding chunks in f64 loses nothing more.
+The error of a sum in f32 grows with its number of terms, because equal terms round in one direction. For a chunk of 32
+terms it is at most 5e-7 of the sum, and adding chunks in f64 loses nothing more.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ SHORT_BLOCKS = 256  # partial sums that are added to a total in f32
 
 @dataclass(frozen=True)
 class Chunks:
-    """The loop that is cut, by its iterator, and the points of it in a chunk."""
+    """The iterator of the loop that runs in chunks, and its points in a chunk."""
 
     iterator: str
     points: int
@@ -41,7 +42,7 @@ class Chunks:
 
 @dataclass(frozen=True)
 class Level:
-    """A loop of a reduction: its extent, and the points of a step. ``blocked``: a step has a partial sum."""
+    """A loop of a reduction: its extent, and the points of a step. ``blocked``: each step has its own partial sum."""
 
     iterator: str
     extent: DimLike
@@ -56,7 +57,8 @@ class Level:
 def chunks_of(
     s: StatementView, context: TileContext, loops: Sequence[TiledLoop], lane: tuple[TiledLoop, Piece] | None
 ) -> Chunks | None:
-    """Where the loops of a reduction are cut; None for a short one, and for other elements and monoids."""
+    """Return which loop of a reduction runs in chunks; None for a short reduction, and for other elements and
+    monoids."""
     if s.op.monoid is None or s.op.monoid.data != "add" or element_of(s.op.out) != "f32":
         return None
     levels = [_level(s, context, loop) for loop in loops]
@@ -76,14 +78,14 @@ def _level(s: StatementView, context: TileContext, loop: TiledLoop) -> Level:
 
 
 def block_size(s: StatementView, loop: TiledLoop, extent: DimLike) -> int:
-    """The points of a partial sum: fewer in a long sum of single terms, whose additions cost no more than their
-    reads."""
+    """Return the points of a partial sum. There are fewer in a long sum of single terms, whose additions cost no more
+    than their reads."""
     long = not isinstance(extent, int) or extent > SHORT_BLOCKS * loop.size
     return max(1, loop.size * CHUNK // 128) if long and not is_sum(s) else loop.size
 
 
 def _innermost_long(levels: Sequence[Level]) -> Chunks | None:
-    """The innermost loop with which a sum has more than ``CHUNK`` terms."""
+    """Return the innermost loop with which a sum has more than ``CHUNK`` terms."""
     terms = 1.0
     for level in reversed(levels):
         if terms * level.steps > CHUNK:
@@ -93,12 +95,12 @@ def _innermost_long(levels: Sequence[Level]) -> Chunks | None:
 
 
 def widened(out: IndexBuilder, value: Value, context: TileContext) -> Value:
-    """``value`` in f64."""
+    """Return ``value`` in f64."""
     to = vector_type(f64, value.axes, context.axes)
     return Value(out.emit(arith.ExtFOp.create(operands=[value.ssa], result_types=[to])), value.axes)
 
 
 def narrowed(out: IndexBuilder, value: Value, context: TileContext) -> Value:
-    """A total in f64 rounded to f32."""
+    """Return a total in f64, rounded to f32."""
     to = vector_type(f32, value.axes, context.axes)
     return Value(out.emit(arith.TruncFOp.create(operands=[value.ssa], result_types=[to])), value.axes)

@@ -1,4 +1,5 @@
-"""Running reductions in a tile: the results of the blocks before, rescaled where this block raises a maximum."""
+"""Running reductions in a tile: the results of earlier blocks are rescaled if this block raises a maximum, and
+continued."""
 
 from __future__ import annotations
 
@@ -9,11 +10,12 @@ from mlc.passes.loops.reductions.combine import combine
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
 
 FACTOR = "where(x0 == x1, 1.0, exp(x0 - x1))"
-"""By which an old and a new maximum rescale what was summed; 1 where both are -inf, and what was summed is 0."""
+"""The factor by which an old and a new maximum rescale a sum; 1 if both are -inf, when the sum is 0."""
 
 
 def continued(out: IndexBuilder, values: TileValues, s: StatementView, context: TileContext, value: Value) -> Value:
-    """The result of a reduction after a block whose own result is ``value``, combined with the blocks before."""
+    """Return the result of a reduction after a block: ``value``, the block's own result, combined with that of the
+    blocks before."""
     if s.name not in values.running.scales:
         return value
     scale = values.running.scales[s.name]
