@@ -1,5 +1,5 @@
-"""Bulk copy of operands (``copy-by-tma``): where the schedule has ``copy=tma``, one thread copies each staged operand
-as boxes of a tensor (TMA of sm_90).
+"""Bulk copy of operands (``copy-by-tma``): if the schedule has ``copy=tma``, one thread copies each staged operand as
+boxes of a tensor (TMA of sm_90).
 
     scf.for %k = 0 to %n step 64 {                        scf.for %k = 0 to %n step 64 {
       kernel.write (kernel.read %A[…%k…] valid(…)), %s      kernel.bulk_copy %A[%k, %m] to %s {extents, strides, box, …}
@@ -7,9 +7,10 @@ as boxes of a tensor (TMA of sm_90).
       kernel.mma %acc, %s, %t }                             kernel.mma %acc, %s, %t }
 
 Elements outside the tensor arrive as zeros, so boxes need no limits. Weights of 8 bits arrive as bytes, row by row, and
-threads that compute write them as halves (``widened_operands.py``). What a tensor map cannot say (strides that are no
-multiples of 16 bytes or not known, offsets that are not linear in the tile's place) is copied as before, if a rule has
-chosen the schedule; else the error says it. ``specialize-warps`` then has other warps copy.
+computing threads write them as halves (``widened_operands.py``). Operands that no tensor map describes (with strides
+that are unknown or not multiples of 16 bytes, or offsets that are not linear in the tile's coordinates) are copied by
+threads, as before, if a rule has chosen the schedule; otherwise an error gives the reason. ``specialize-warps`` then
+lets other warps copy.
 """
 
 from __future__ import annotations
@@ -69,8 +70,8 @@ def _copy(fn: kernel.FuncOp, target: GpuTarget) -> None:
 
 
 def _pipeline(fn: kernel.FuncOp, target: GpuTarget) -> scf.ForOp | str:
-    """The loop whose operands other warps copy; or why there is none. It is the sum of the only tile of a block, which
-    warpgroups compute: they read shared memory as bulk copies write it."""
+    """Return the loop whose operands other warps copy, or the reason why there is none. It must be the sum of the only
+    tile of a block, computed by warpgroups, which read shared memory in the layout that bulk copies write."""
     products = [o for o in fn.walk() if isinstance(o, kernel.MmaOp)]
     tiles = [o for o in fn.walk() if isinstance(o, scf.ParallelOp)]
     if not target.warpgroups:
@@ -93,8 +94,8 @@ def _pipeline(fn: kernel.FuncOp, target: GpuTarget) -> scf.ForOp | str:
 
 
 def _copies(fn: kernel.FuncOp, loop: scf.ForOp) -> list[_BulkCopy] | str:
-    """The copies of a loop, which has nothing else but its product, and what widens an operand in shared memory; or why
-    they cannot be bulk copies."""
+    """Return the copies of a loop that contains only them, its product, and the widening of an operand in shared
+    memory; or the reason why they cannot be bulk copies."""
     variables = variables_of(loop)
     copies, made = list(copies_of(fn, loop, narrow=True)), list[_BulkCopy]()
     known = {o for copy in copies for o in (copy.read, copy.write, copy.local)}
@@ -117,7 +118,7 @@ _BESIDE = (*INDEX_ARITHMETIC, kernel.MmaOp, scf.YieldOp, *CASTS)
 
 
 def _widens(op: Operation) -> bool:
-    """Whether an operation reads or writes what is in shared memory."""
+    """Return whether an operation reads or writes shared memory."""
     return isinstance(op, kernel.ReadOp | kernel.WriteOp) and isinstance(op.buffer.owner, kernel.LocalOp)
 
 
@@ -131,7 +132,7 @@ class _BulkCopy:
 
     @property
     def tile(self) -> tuple[int, int]:
-        """Rows and columns, which are contiguous."""
+        """Rows and columns of the copied tile; elements are contiguous along columns."""
         (columns,) = (axis.tile for axis in self.axes if axis.stride == 1)
         return next((axis.tile for axis in self.axes if axis.stride > 1 and axis.tile > 1), 1), columns
 
@@ -141,16 +142,16 @@ class _BulkCopy:
 
     @property
     def row(self) -> int:
-        """Elements of a row of a box."""
+        """The elements in a row of a box."""
         return self.tile[1] if self.widened else min(self.tile[1], ROW // self.itemsize)
 
     @property
     def widened(self) -> bool:
-        """Whether threads read the local array, row by row, and not warpgroups by their layout."""
+        """Whether threads read the local array, row by row, rather than warpgroups, in their layout."""
         return self.local.layout is None
 
     def fits(self) -> bool:
-        """Whether the local array has the layout that boxes have."""
+        """Return whether the local array has the layout that boxes have."""
         layout, (rows, columns) = self.local.layout, self.tile
         shape = self.read.result.type
         assert isinstance(shape, VectorType)
@@ -175,7 +176,7 @@ class _BulkCopy:
             op.erase()
 
     def _box(self, n: int, build: Inserter) -> kernel.BulkCopyOp:
-        """The copy of one box: of the n-th columns."""
+        """Return the copy of the n-th box of columns."""
         rows, _ = self.tile
         more = [n * self.row if axis.stride == 1 else 0 for axis in self.axes]
         positions = [place_along(axis, self.variables, build, by) for axis, by in zip(self.axes, more, strict=True)]

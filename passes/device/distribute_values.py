@@ -1,4 +1,5 @@
-"""Distribution over threads (``distribute-values``): which registers, lanes and warps hold the elements of each vector.
+"""Distribution over threads (``distribute-values``): which registers, lanes and warps hold the elements of each
+vector.
 
     %0 = kernel.read %a[%i] {strides = [64, 1]} : … -> vector<64x64xf32>
       →   %0 = kernel.read … {distribution = "register[0, 32][8, 0]… lane[0, 1]… warp[1, 0]… of 64x64"}
@@ -6,8 +7,8 @@
     kernel.func @k   →   kernel.func @k attributes {launch = #kernel.launch<computing = 256>}
 
 Extents that are no powers of two are padded: threads of the padding hold no element, and neither read nor write. The
-fastest axis is the one along which most reads and writes are contiguous, those of shared memory last. The schedule may
-give the number of warps, and where each is on a tile of the tensor cores (``warps=2x4``).
+fastest axis is the one along which most reads and writes are contiguous; those of shared memory count last. The
+schedule may give the number of warps, and their grid on a tile of the tensor cores (``warps=2x4``).
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ DISTRIBUTION = "distribution"
 WORD = 4  # bytes
 WINDOW = 4  # of one buffer at several offsets: those of a window
 SOURCES = (kernel.ReadOp, kernel.GatherOp, kernel.StepOp, kernel.MultiReductionOp, vector.BroadcastOp)
-"""The operations whose results have a distribution of their own; the others have that of their operands."""
+"""The operations whose results have a distribution of their own; results of other operations have that of the
+operands."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,8 @@ def _distribute(fn: kernel.FuncOp, target: GpuTarget) -> None:
 
 
 def threads_of(fn: kernel.FuncOp, target: GpuTarget) -> int | None:
-    """The threads that the schedule gives a block; None where it does not say it. Raises ScheduleError for too many."""
+    """Return the number of threads that the schedule gives a block; None if it gives none. Raises ScheduleError if
+    there are too many."""
     block = thread_block_of(schedule_of(fn))
     threads = block.threads(target.warp)
     if threads is not None and threads > target.most_threads:
@@ -80,14 +83,15 @@ def threads_of(fn: kernel.FuncOp, target: GpuTarget) -> int | None:
 
 
 def _warps(fn: kernel.FuncOp, threads: int, target: GpuTarget) -> tuple[int, ...]:
-    """The grid of warps over a tile's rows and columns, or their number."""
+    """Return the grid of warps over a tile's rows and columns, or their number."""
     return thread_block_of(schedule_of(fn)).warps or (threads // target.warp,)
 
 
 def _distribution(
     values: ValueClass, shape: tuple[int, ...], warps: tuple[int, ...], target: GpuTarget
 ) -> LinearLayout:
-    """The distribution of the tensor cores' results, or one by which threads access neighbouring elements."""
+    """Return the distribution of a class of values: that of the tensor cores' results, or one by which threads access
+    neighbouring elements."""
     if product := next((v.owner for v in values.values if isinstance(v.owner, kernel.MmaOp)), None):
         mma = product.shape
         rows, columns = max(shape[0], mma.rows), max(shape[1], mma.columns)
@@ -101,7 +105,8 @@ def _distribution(
 
 
 def _widens(values: ValueClass) -> bool:
-    """Whether a class is what one local array has, as bytes, and another one gets: a thread has the bytes of a word."""
+    """Return whether a class holds bytes that are read from one local array and written to another. Then a thread holds
+    the bytes of a word."""
     reads = [v.owner for v in values.values if isinstance(v.owner, kernel.ReadOp)]
     uses = [use.operation for v in values.values for use in v.uses]
     homes = [kernel.root_of(o.buffer).owner for o in (*reads, *uses) if isinstance(o, kernel.ReadOp | kernel.WriteOp)]
@@ -110,8 +115,8 @@ def _widens(values: ValueClass) -> bool:
 
 
 def _slides(values: ValueClass) -> bool:
-    """Whether a class has the points of a sliding window: one buffer is read at several offsets. A thread then has
-    neighbours along the second axis, which share what it reads: rows of an image."""
+    """Return whether a class has the points of a sliding window: one buffer is read at several offsets. A thread then
+    has neighbours along the second axis, such as rows of an image, which share the elements that it reads."""
     reads = [v.owner for v in values.values if isinstance(v.owner, kernel.ReadOp)]
     if len(values.shape) < 2:
         return False
@@ -120,15 +125,16 @@ def _slides(values: ValueClass) -> bool:
 
 
 def _of_copy(op: kernel.AsyncCopyOp, warps: int, target: GpuTarget) -> LinearLayout:
-    """Threads copy neighbours in memory: that of an asynchronous copy is of what is copied at a time."""
+    """Return the distribution of an asynchronous copy: neighbouring threads copy neighbouring chunks in memory."""
     strides = [int(s) for s in op.strides.get_values()]
     order = sorted(range(len(strides)), key=lambda n: (op.chunks[n] == 1, abs(strides[n]), -n))
     return blocked(tuple(map(padded, op.chunks)), order, warps, target.warp)
 
 
 def _order(values: ValueClass) -> list[int]:
-    """The axes of a class, the fastest first: those with most contiguous accesses, by elements, then the last ones. An
-    axis that is reduced and has none is the slowest, so that warps have parts of the sums and not a thread."""
+    """Return the axes of a class, the fastest first: those with most contiguous accesses, counted in elements, then the
+    last ones. A reduced axis without contiguous accesses is the slowest, so that warps rather than threads have parts
+    of the sums."""
     rank = len(values.shape)
     votes, local = _votes(values, Block), _votes(values, kernel.LocalOp)
     reduced = any(isinstance(use.operation, kernel.MultiReductionOp) for v in values.values for use in v.uses)
@@ -137,7 +143,7 @@ def _order(values: ValueClass) -> list[int]:
 
 
 def _votes(values: ValueClass, home: type) -> Counter[int]:
-    """How many elements of a class are accessed contiguously along each axis."""
+    """Return how many elements of a class are accessed contiguously along each axis."""
     votes = Counter[int]()
     for v in values.values:
         for axis in _contiguous(v, len(values.shape), home):
@@ -146,8 +152,8 @@ def _votes(values: ValueClass, home: type) -> Counter[int]:
 
 
 def _contiguous(value: SSAValue, rank: int, home: type) -> list[int]:
-    """The axes along which the read that makes a value, and the writes of it, are contiguous, in buffers that are
-    arguments (of a block) or local arrays."""
+    """Return the axes along which the read that defines a value, and the writes of it, are contiguous. ``home``:
+    whether accesses of arguments (``Block``) or of local arrays (``LocalOp``) count."""
     uses = [use.operation for use in value.uses if isinstance(use.operation, kernel.WriteOp | kernel.AsyncGatherOp)]
     accesses = [o for o in (value.owner, *uses) if isinstance(o, kernel.ReadOp | kernel.WriteOp | kernel.AsyncGatherOp)]
     axes = (_unit_axis(op, value, rank) for op in accesses if isinstance(kernel.root_of(op.buffer).owner, home))

@@ -1,18 +1,20 @@
-"""Block barriers (``insert-block-barriers``): the threads of a block wait where one reads what another wrote.
+"""Block barriers (``insert-block-barriers``): the threads of a block wait for each other before one reads what another
+wrote.
 
     kernel.write %v, %t[%i]            kernel.write %v, %t[%i]
     %w = kernel.read %t[%j]      →     kernel.barrier
                                        %w = kernel.read %t[%j]
 
-A barrier separates a write from each read and write of the same buffer, and a read from a later write, unless both are
-of the same elements by the same threads. Control flow is uniform in a block, so that a barrier may be anywhere.
+A barrier separates a write from each read and write of the same buffer, and a read from a later write, unless the same
+threads access the same elements in both. Control flow is uniform in a block, so that a barrier may be anywhere.
 
-An asynchronous copy writes from where it starts to the wait for it. It needs a barrier from what was read before it
-starts, and one between the wait and what reads it; meanwhile only other elements of the buffer are accessed.
+An asynchronous copy writes from its start to the wait for it. It needs a barrier after reads of the buffer before its
+start, and one between the wait and the reads of the copied elements; meanwhile only other elements of the buffer are
+accessed.
 
-An input and an output that share memory (``prove-in-place``) are one buffer: several threads may hold an element of the
-input, of which one overwrites it. No other iteration reads what this one overwrites where both access the same
-elements, because each element of an output is written once.
+An input and an output that share memory (``prove-in-place``) count as one buffer: several threads may hold an element
+of the input, and one of them overwrites it. If a read and a write access the same elements, no other iteration reads
+the elements that this one overwrites, because each element of an output is written once.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ ASYNCHRONOUS = (kernel.AsyncCopyOp, kernel.AsyncGatherOp)
 WRITES = (kernel.WriteOp, kernel.ScatterOp, *ASYNCHRONOUS)
 ACCESSES = (*READS, *WRITES)
 BARRIERS = (kernel.BarrierOp, kernel.ArriveOp)
-"""All threads of a block reach these before one goes on."""
+"""The operations that all threads of a block reach before one of them goes on."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class InsertBlockBarriers(ModulePass):
 
 @dataclass(frozen=True)
 class _Pending:
-    """The accesses since the last barrier; ``earlier``: those of other iterations, where offsets had other values;
+    """The accesses since the last barrier. ``earlier``: those of other iterations, in which offsets had other values;
     ``in_flight``: asynchronous copies that may not have arrived."""
 
     accesses: frozenset[Operation] = frozenset()
@@ -67,14 +69,14 @@ class _Pending:
         return _Pending(self.accesses | other.accesses, self.earlier | other.earlier, in_flight)
 
     def carried(self) -> _Pending:
-        """What an iteration hands to the next."""
+        """Return the accesses that an iteration hands to the next."""
         return _Pending(frozenset(), self.accesses | self.earlier, self.in_flight)
 
     def after_barrier(self) -> _Pending:
         return _Pending(in_flight=self.in_flight)
 
     def after_wait(self, wait: kernel.AsyncWaitOp) -> _Pending:
-        """Copies arrive: any of those in flight, and all where no group is left."""
+        """Return the accesses after a wait: copies in flight may have arrived, and all have if no group is left."""
         left = self.in_flight if wait.groups.value.data else frozenset[Operation]()
         return _Pending(self.accesses, self.earlier | self.in_flight, left)
 
@@ -85,7 +87,8 @@ class _Barriers:
     updated: Mapping[SSAValue, SSAValue]  # the output of an input that has its memory
 
     def block(self, block: Block, pending: _Pending) -> _Pending:
-        """What is pending after a block. A loop's body is visited again with what its end leaves pending."""
+        """Insert barriers into a block, and return the accesses that are pending after it. A loop's body is visited
+        again with the accesses that are pending at its end."""
         for op in list(block.ops):
             if isinstance(op, BARRIERS):
                 pending = pending.after_barrier()
@@ -108,7 +111,7 @@ class _Barriers:
         return pending
 
     def _only_reads(self, loop: scf.ForOp, pending: _Pending) -> bool:
-        """Whether a loop needs a barrier for what is pending, and none between its iterations."""
+        """Return whether a loop conflicts with pending accesses, but needs no barrier between its iterations."""
         inside = [o for o in loop.walk() if isinstance(o, ACCESSES) and self.shared.intersection(self._memories(o))]
         waits = any(self._conflicts(op, other) for op in inside for other in (*pending.accesses, *pending.earlier))
         arrives = any(isinstance(o, kernel.AsyncWaitOp) for o in loop.walk())
@@ -124,23 +127,24 @@ class _Barriers:
         return pending.joined(_Pending(in_flight=own) if isinstance(op, ASYNCHRONOUS) else _Pending(own))
 
     def _memories(self, op: Operation) -> set[SSAValue]:
-        """The buffers that an operation accesses, an output for an input that it updates."""
+        """Return the buffers that an operation accesses; an input that is updated in place counts as its output."""
         return {self.updated.get(v, v) for v in _buffers(op)}
 
     def _conflicts(self, op: Operation, other: Operation) -> bool:
-        """Whether two operations access one buffer, and one writes it."""
+        """Return whether two operations access one buffer, and at least one of them writes it."""
         pairs = ((op, other), (other, op))
         return any(not self._memories(b).isdisjoint(written_by(a)) for a, b in pairs)
 
     def _replaces(self, op: Operation, other: Operation) -> bool:
-        """Whether both write an output that has an input's memory, or one replaces what the other has read."""
+        """Return whether both operations write an output that has an input's memory, or one overwrites the elements
+        that the other has read."""
         if isinstance(op, WRITES) and isinstance(other, WRITES):
             return self._memories(op) <= set(self.updated.values())
         return _buffers(op) != _buffers(other) and _same_elements(op, other)
 
 
 def _buffers(op: Operation) -> tuple[SSAValue, ...]:
-    """The buffers that an operation accesses."""
+    """Return the buffers that an operation accesses."""
     if isinstance(op, kernel.MmaOp):
         return tuple(kernel.root_of(v) for v in ((op.b,) if op.held else (op.a, op.b)))
     target = (kernel.root_of(op.target),) if isinstance(op, ASYNCHRONOUS) else ()
@@ -148,19 +152,19 @@ def _buffers(op: Operation) -> tuple[SSAValue, ...]:
 
 
 def written_by(op: Operation) -> tuple[SSAValue, ...]:
-    """The buffers that an operation writes."""
+    """Return the buffers that an operation writes."""
     return _buffers(op)[-1:] if isinstance(op, WRITES) else ()
 
 
 def _same_elements(op: Operation, other: Operation) -> bool:
-    """Whether each thread accesses its own elements in both operations."""
+    """Return whether each thread accesses the same elements in both operations."""
     first, second = _elements(op), _elements(other)
     return first is not None and first == second
 
 
 def _elements(op: Operation) -> Sequence[object] | None:
-    """What decides which element each thread accesses; None for computed addresses, and where several threads hold
-    one element, of which one writes it."""
+    """Return a key that determines which element each thread accesses; None for computed addresses, and if several
+    threads hold one element, since one of them writes it."""
     if not isinstance(op, kernel.ReadOp | kernel.WriteOp):
         return None
     value = op.value if isinstance(op, kernel.WriteOp) else op.result
@@ -172,15 +176,15 @@ def _elements(op: Operation) -> Sequence[object] | None:
 
 
 def _held_once(distribution: str, shape: Sequence[int]) -> bool:
-    """Whether no two threads hold the same element of a value."""
+    """Return whether no two threads hold the same element of a value."""
     layout = LinearLayout.parse(distribution)
     own = layout.sliced(len(layout.shape) - len(shape) + n for n, extent in enumerate(shape) if extent > 1)
     return not any(own.free(name) for name in own.names if name in ("lane", "warp"))
 
 
 def _distribution(value: SSAValue) -> object:
-    """The distribution of a value: its own, or that of an operand; None where it has none or several ways lead to
-    it."""
+    """Return the distribution of a value, its own or that of an operand; None if it has none, or if it cannot be
+    followed through an operation with regions."""
     while isinstance(value.owner, Operation):
         if found := value.owner.attributes.get(DISTRIBUTION):
             return found

@@ -1,4 +1,5 @@
-"""Software pipelining (``pipeline-copies``): the copies of later iterations are in flight while one computes.
+"""Software pipelining (``pipeline-copies``): the copies of later iterations are in flight while an iteration
+computes.
 
     scf.for %b = 0 to %n step 16 {                       kernel.async_copy %A[…0…] to %s[0]; kernel.async_group
       kernel.write (kernel.read %A[…%b…]), %s            kernel.async_copy %A[…16…] to %s[1]; kernel.async_group
@@ -9,10 +10,10 @@
                                                            … kernel.read %s[%slot] … }
                                                          kernel.async_wait {groups = 0}
 
-The staged operands have a ring of ``depth`` buffers, as many as the schedule says or as shared memory has room for.
-Elements at computed offsets (the pixels of a convolution) are copied one by one, those of less than 4 bytes by
-neighbours (the channels of a pixel, NHWC). Where a cast or a computation is
-between memory and shared memory, and where elements of less than 4 bytes are not neighbours, the copy stays as it is.
+The staged operands have a ring of ``depth`` buffers, as many as the schedule gives or as fit in shared memory. Elements
+at computed offsets (the pixels of a convolution) are copied one by one, or if they have less than 4 bytes, several
+neighbours at a time (the channels of a pixel, NHWC). A copy is not changed if a cast or a computation is between memory
+and shared memory, or if elements of less than 4 bytes are not neighbours.
 """
 
 from __future__ import annotations
@@ -95,12 +96,13 @@ class _Pipeline:
         return ring.result
 
     def _prologue(self, build: Inserter, n: int) -> None:
-        """The copies of iteration ``n``, which has buffer ``n``."""
+        """Start the copies of iteration ``n``, to buffer ``n``, before the loop."""
         ahead = build.add(arith.MuliOp(self.loop.step, build.index(n))).results[0]
         self._start(build, build.add(arith.AddiOp(self.loop.lb, ahead)).results[0], number(n, build.add))
 
     def _start(self, build: Inserter, variable: SSAValue, slot: SSAValue) -> None:
-        """Start the copies of the iteration that has ``variable``, to the buffers ``slot``; they are a group."""
+        """Start the copies of the iteration with the loop variable ``variable``, to the buffers ``slot``, as one
+        group."""
         exists = build.add(arith.CmpiOp(variable, self.loop.ub, "slt")).results[0]
         body = self.loop.body.block
         known: dict[SSAValue, SSAValue] = {body.args[0]: variable}
@@ -112,7 +114,7 @@ class _Pipeline:
     def _copy(
         self, build: Inserter, copy: Copy, known: dict[SSAValue, SSAValue], target: SSAValue, exists: SSAValue
     ) -> Operation:
-        """An asynchronous copy with the addresses of another iteration."""
+        """Return an asynchronous copy with the addresses of another iteration."""
         read, write = copy.read, copy.write
 
         def there(values: Sequence[SSAValue]) -> list[SSAValue]:
@@ -132,7 +134,7 @@ class _Pipeline:
         )
 
     def _offsets(self, build: Inserter, copy: Copy, offsets: SSAValue, known: dict[SSAValue, SSAValue]) -> SSAValue:
-        """The offsets of elements, or of the first of ``width`` neighbours, in another iteration."""
+        """Return the offsets of elements, or of the first of each ``width`` neighbours, in another iteration."""
         if copy.width == 1:
             return recomputed(offsets, known, self.loop.body.block, build.add)
         strides = copy.write.mixed_strides
@@ -140,7 +142,8 @@ class _Pipeline:
         return FirstNeighbours(axis, copy.width, self.loop.body.block, known, build.add).of(offsets)
 
     def _steady(self, first: SSAValue) -> scf.ForOp:
-        """The loop, which waits for the oldest group and starts the copies of the iteration ``depth - 1`` later."""
+        """Return the loop that waits for the oldest group, and starts the copies of the iteration ``depth - 1``
+        later."""
         body = self.loop.body.block
         slot = body.insert_arg(i32, len(body.args))
         assert body.first_op is not None

@@ -1,11 +1,12 @@
-"""Raster order (``raster-tiles``): blocks that run together have tiles of few rows and columns, which L2 then holds.
+"""Raster order (``raster-tiles``): thread blocks that run at the same time get tiles of few rows and columns, whose
+operands fit in L2.
 
     scf.parallel (%b, %i, %j) = 0 to (B, M, N)   →   scf.parallel (%b, %t) = 0 to (B, M * N) {
                                                        %i, %j = the t-th tile of groups of 8 rows, column by column
 
-With ``raster=8`` in the schedule; otherwise tiles follow each other row by row (CUTLASS: raster order and swizzle;
-Triton: grouped ordering). The last group has the rows that are left. The blocks of a cluster follow each other, column
-by column, and the order is that of clusters.
+The schedule gives the number of rows, as in ``raster=8``; without it tiles follow each other row by row (CUTLASS:
+raster order and swizzle; Triton: grouped ordering). The last group has the rows that are left. The blocks of a cluster
+follow each other, column by column, and clusters are ordered like single tiles.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def _order(fn: kernel.FuncOp, rows: int) -> None:
 
 
 def _replace(old: scf.ParallelOp, rows: int, cluster: tuple[int, int]) -> None:
-    """The last two loops become one, whose iterations are the tiles in groups of ``rows``."""
+    """Replace the last two loops by one, whose iterations are the tiles in groups of ``rows``."""
     build = Inserter(old)
     *outer, high, width = old.upperBound
     count = build.add(arith.MuliOp(high, width)).results[0]
@@ -73,7 +74,8 @@ def _replace(old: scf.ParallelOp, rows: int, cluster: tuple[int, int]) -> None:
 
 
 def _tile(tile: Index, high: Index, width: Index, rows: int, cluster: tuple[int, int]) -> tuple[Index, Index]:
-    """The row and the column of the ``tile``-th of ``high`` × ``width`` tiles: columns of a group follow each other."""
+    """Return the row and the column of the ``tile``-th of ``high`` × ``width`` tiles; the columns of a group follow
+    each other."""
     down, across = cluster
     if across > 1:  # of the clusters, then the tile within one
         size = tile.constant(down * across)

@@ -1,12 +1,12 @@
-"""Launch geometry (``set-launch-geometry``): the blocks of a launch, their threads, and their shared memory.
+"""Launch geometry (``set-launch-geometry``): the thread blocks of a launch, their threads, and their shared memory.
 
     kernel.func @k(…) attributes {launch = #kernel.launch<computing = 256>} { "scf.parallel"(%c0, %n, %c1) … }
       →   kernel.func @k(…) attributes {
             launch = #kernel.launch<computing = 256, launched = 256, grid = "n", resident = 2, shared = 4352>} {…}
 
-The iterations of the outermost parallel loops are the blocks. A grid may be smaller than the iterations: each block
-takes every grid-th one; with ``persist`` in the schedule there are as many blocks as run at a time. A serial kernel has
-one block.
+Each iteration of the outermost parallel loops is a block. A grid may have fewer blocks than there are iterations: each
+block then takes every grid-th iteration. With ``persist`` in the schedule there are as many blocks as run at a time. A
+serial kernel has one block.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _calls_library(fn: kernel.FuncOp) -> bool:
 
 
 def _launched(fn: kernel.FuncOp, target: GpuTarget) -> int:
-    """All threads of a block: each group that computes a tile, and those that copy."""
+    """Return the number of all threads of a block: each group that computes a tile, and those that copy."""
     if _calls_library(fn):
         return target.library_threads
     assert fn.launch.computing is not None, "distribute-values runs before"
@@ -77,27 +77,28 @@ def _launched(fn: kernel.FuncOp, target: GpuTarget) -> int:
 
 
 def producer_threads(fn: kernel.FuncOp) -> int:
-    """The threads of a block that copy what the others compute with."""
+    """Return the number of threads of a block that copy the operands of the others."""
     return sum(o.threads.value.data for o in fn.walk() if isinstance(o, kernel.SpecializeOp))
 
 
 def consumer_groups(fn: kernel.FuncOp) -> int:
-    """How many groups of threads each have a tile of their own."""
+    """Return how many groups of threads of a block each compute their own tile."""
     return max((o.groups.value.data for o in fn.walk() if isinstance(o, kernel.SpecializeOp) and o.groups), default=1)
 
 
 def resident_blocks(fn: kernel.FuncOp, target: GpuTarget) -> int:
-    """The least number of blocks that a multiprocessor runs at a time: the compiler allots a thread no more registers
-    than these leave. No more than shared memory has room for."""
+    """Return the least number of blocks that a multiprocessor runs at a time, for which the compiler limits the
+    registers of a thread. It is at most the number of blocks that fit in shared memory."""
     own = shared_bytes(fn, target)
     return min(_by_registers(fn, target), max(1, (target.shared_optin + KIB) // (own + KIB)))
 
 
 def _by_registers(fn: kernel.FuncOp, target: GpuTarget) -> int:
-    """The blocks that a multiprocessor has registers for.
+    """Return the number of blocks for which a multiprocessor has registers.
 
-    As of the target, but half of them where a loop carries more than half of a thread's registers, and one fewer of
-    three or more where what is held while a loop runs leaves too few."""
+    The target's figure is halved if a loop carries more than half of a thread's registers. Of three or more blocks, one
+    is dropped if the values held while a loop runs leave too few registers.
+    """
     threads, computing = _launched(fn, target), fn.launch.computing or target.library_threads
     each, carried = target.thread_registers, _carried(fn)
     if 2 * carried > each * computing:
@@ -108,7 +109,8 @@ def _by_registers(fn: kernel.FuncOp, target: GpuTarget) -> int:
 
 
 def _shared_registers(fn: kernel.FuncOp, op: kernel.SpecializeOp, target: GpuTarget) -> list[int]:
-    """The registers of a thread that copies, and of one that computes (CUDA: setmaxnreg): all of a block in the end."""
+    """Return the registers of a copying thread and of a computing thread (CUDA: setmaxnreg), which together are all
+    registers of a block."""
     threads, more = _launched(fn, target), op.threads.value.data
     each = min(target.registers // (threads * resident_blocks(fn, target)), MOST_REGISTERS) // UNIT * UNIT
     taken = (each * threads - COPYING * more) // (threads - more) // UNIT * UNIT
@@ -116,7 +118,8 @@ def _shared_registers(fn: kernel.FuncOp, op: kernel.SpecializeOp, target: GpuTar
 
 
 def _carried(fn: kernel.FuncOp) -> int:
-    """Elements that threads hold in a loop: of the largest vector that it carries, and of products beside it."""
+    """Return the number of elements that threads hold in a loop: the largest vector that it carries, and products
+    beside it."""
     return max((_in_loop(o) for o in fn.walk() if isinstance(o, scf.ForOp)), default=1)
 
 
@@ -130,12 +133,14 @@ def _in_loop(loop: scf.ForOp) -> int:
 
 
 def _staged(fn: kernel.FuncOp) -> int:
-    """Elements on their way to shared memory through registers, and addresses of asynchronous copies: of one loop."""
+    """Return the most registers that copies of one loop take: elements on their way to shared memory, and addresses of
+    asynchronous copies."""
     return max((sum(map(_held, o.body.block.ops)) for o in fn.walk() if isinstance(o, scf.ForOp)), default=0)
 
 
 def _held(op: Operation) -> int:
-    """Registers of all threads that a copy to shared memory takes; an offset is computed beside the address."""
+    """Return the registers of all threads that a copy to shared memory takes; a computed offset takes one beside the
+    address."""
     if isinstance(op, kernel.AsyncCopyOp):
         return prod(op.chunks)
     if isinstance(op, kernel.AsyncGatherOp):
@@ -146,12 +151,12 @@ def _held(op: Operation) -> int:
 
 
 def _scattered(fn: kernel.FuncOp) -> int:
-    """Offsets that are computed of the elements that are written, while these are held."""
+    """Return the most offsets that are computed for the elements of a write, while these are held."""
     return max((prod(extents(o.value)) for o in fn.walk() if isinstance(o, kernel.ScatterOp)), default=0)
 
 
 def _grid(fn: kernel.FuncOp, target: GpuTarget) -> DimLike:
-    """The number of blocks, at least one: the iterations of all parallel loops."""
+    """Return the number of blocks, at least one: the iterations of all parallel loops."""
     if fn.serial is not None:
         return 1
     if _calls_library(fn):
@@ -169,13 +174,14 @@ def _grid(fn: kernel.FuncOp, target: GpuTarget) -> DimLike:
 
 
 def _produces(op: scf.ParallelOp) -> bool:
-    """Whether these are the tiles of the warps that copy, which those that compute have too."""
+    """Return whether a loop over tiles is that of the copying warps: the computing warps have the same tiles."""
     around = op.parent_op()
     return isinstance(around, kernel.SpecializeOp) and op.parent is around.producer.block
 
 
 def _iterations(op: scf.ParallelOp) -> DimLike | None:
-    """The iterations of a parallel loop of step 1, as a dimension expression; None where it has none."""
+    """Return the iterations of a parallel loop of step 1, as a dimension expression; None if its bounds are no
+    dimension expressions."""
     count: DimLike = 1
     for low, high in zip(op.lowerBound, op.upperBound, strict=True):
         first, last = dim_of(low), dim_of(high)

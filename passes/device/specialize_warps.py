@@ -1,4 +1,5 @@
-"""Warp specialization (``specialize-warps``): more warps copy what the others multiply, through rings of buffers.
+"""Warp specialization (``specialize-warps``): additional warps copy operands through rings of buffers, and the others
+multiply them.
 
     scf.parallel (%i, %j) {                    kernel.mbarrier_init %full {count = 1}, %empty {count = 8}
       scf.for %k … iter_args(%acc) {           kernel.specialize {threads = 128} producer {
@@ -14,12 +15,12 @@
                                                      kernel.mma_wait {groups = 1}
                                                      kernel.mbarrier_arrive %empty[%former] } … } }
 
-One thread of the producer's warpgroup copies; each warp of the consumers says when it has read a buffer. A product is
-in flight while the next buffer is waited for; a ring of one buffer has none, and promoted sums and operands that are
-widened, to one array, have none. The ring has ``depth`` buffers, as many as the schedule says or as shared memory has
-room for. With ``cluster=2x2`` four blocks run together: those whose tiles are in one row or column each copy a part of
-what both need (multicast), and say to each other when they have read a buffer. With ``pingpong`` two groups of threads
-compute, each every second tile of a block: one multiplies while the other writes its results.
+One thread of the producer's warpgroup copies; each consumer warp signals when it has read a buffer. A product is in
+flight while its warps wait for the next buffer, except if the ring has one buffer, if sums are promoted, or if an
+operand is widened (to a single array). The ring has ``depth`` buffers, as many as the schedule gives or as fit in
+shared memory. With ``cluster=2x2`` four blocks run together: those whose tiles are in one row or column each copy a
+part of the operand that they share (multicast), and signal each other when they have read a buffer. With ``pingpong``
+two groups of threads compute, each every second tile of a block: one multiplies while the other writes its results.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class SpecializeWarps(ModulePass):
 
 
 class _Specialization:
-    """The ``copies`` of a kernel are in one loop, which is in a loop over the tiles of a block."""
+    """The rewriting of a kernel whose ``copies`` are in one loop, which is in a loop over the tiles of a block."""
 
     def __init__(self, fn: kernel.FuncOp, copies: Sequence[kernel.BulkCopyOp], target: GpuTarget):
         loop = copies[0].parent_op()
@@ -90,7 +91,8 @@ class _Specialization:
             made.parent.insert_op_after(kernel.ClusterBarrierOp(), made)
 
     def _ring(self, cluster: ClusterCopies | None) -> MbarrierRing:
-        """The buffers; each warp that computes, of every block that copies to them, says when it has read one."""
+        """Return the ring of buffers. Each computing warp of every block that copies to a buffer signals when it has
+        read the buffer."""
         owners = dict.fromkeys(copy.target.owner for copy in self.copies)
         locals_ = [o for o in owners if isinstance(o, kernel.LocalOp)]
         if self.groups > 1:
@@ -100,12 +102,12 @@ class _Specialization:
         return MbarrierRing.made(locals_, depth, self.warps * (cluster.writers if cluster else 1), self.tiles)
 
     def _alone(self, ring: MbarrierRing) -> bool:
-        """Whether no product may be in flight: its sums are added in f32, or threads write an operand."""
+        """Return whether no product may be in flight, because sums are added in f32, or threads write an operand."""
         products = [o for o in self.loop.body.block.ops if isinstance(o, kernel.MmaOp)]
         return any(o.promoted or not {o.a, o.b} <= set(ring.buffers) for o in products)
 
     def _cluster(self) -> ClusterCopies | None:
-        """What blocks share of their copies."""
+        """Return how the blocks of a cluster share copies; None without a cluster."""
         cluster = thread_block_of(schedule_of(self.fn)).cluster
         if cluster is None:
             return None
@@ -116,7 +118,8 @@ class _Specialization:
         return ClusterCopies(rows, columns, variables, self.tiles)
 
     def _specialized(self, producer: scf.ParallelOp) -> kernel.SpecializeOp:
-        """Both loops over tiles, each for its warps, where that of all of them was."""
+        """Replace the loop over tiles by an operation with two such loops: one for the copying warps, one for the
+        computing warps."""
         tiles, place = self.tiles, self.tiles.parent
         after = tiles.next_op
         assert place is not None and after is not None

@@ -1,4 +1,5 @@
-"""Operand staging (``stage-operands``): a block copies what several steps of a sum read to shared memory, together.
+"""Operand staging (``stage-operands``): a thread block copies the operands of several steps of a sum to shared memory
+together.
 
     scf.for %k = 0 to 512 {                       scf.for %b = 0 to 512 step 16 {
       %a = kernel.read %A[…%k…] : 128x1             kernel.write (kernel.read %A[…%b…] : 16x128x1), %s
@@ -6,12 +7,13 @@
       … }                                           scf.for %k = 0 to 16 { … kernel.read %s … kernel.read %t … } }
 
 Each element of an operand is then read from memory once a block, by neighbouring threads, and not by each thread that
-multiplies it. Steps beyond a multiple of 16 read as before. A schedule may say another number of steps (``k/32``). Of a
-gather, as of the image of a convolution, the offsets of all staged steps are computed at once; what of them is the same
-in all steps, before the loop. So are those of a read of narrow elements whose offset is not linear: pixels of a row.
+multiplies it. Steps beyond a multiple of 16 read as before. A schedule may give another number of steps (``k/32``). For
+a gather, such as that of a convolution's image, the offsets of all staged steps are computed at once; terms that are
+equal in all steps are computed before the loop. Reads of narrow elements at offsets that are not linear (pixels of a
+row) are handled like gathers.
 
-In a stream on tensor cores each group of steps has local arrays of its own, and there is no loop over groups: the
-stream is the loop whose copies are pipelined.
+In a stream on tensor cores each group of steps has its own local arrays, and there is no loop over groups, because the
+copies of the stream's loop are pipelined.
 """
 
 from __future__ import annotations
@@ -63,8 +65,8 @@ class StageOperands(ModulePass):
 
 
 def _steps(fn: kernel.FuncOp, loop: scf.ForOp, reads: Sequence[StagedRead], target: GpuTarget) -> int | None:
-    """How many steps are staged together: as many as the schedule says, else the best number for which there is room;
-    None where the loop has fewer. Raises ScheduleError where the schedule says more than there is room for."""
+    """Return how many steps are staged together: the number that the schedule gives, or the best number that fits; None
+    if the loop has fewer steps. Raises ScheduleError if the number in the schedule does not fit."""
     asked, trips = kernel.loop_of(loop).staged, constant_of(loop.ub)
     first = () if asked is None else (asked,)
     given = bool(first) and fn.origin.given
@@ -83,12 +85,13 @@ def _steps(fn: kernel.FuncOp, loop: scf.ForOp, reads: Sequence[StagedRead], targ
 
 
 def _limit(fn: kernel.FuncOp, target: GpuTarget) -> int:
-    """Bytes of which two, for a ring of two buffers, leave a multiprocessor the blocks that its registers are for."""
+    """Return the bytes of shared memory for one buffer of a ring of two, with which a multiprocessor runs as many
+    blocks as its registers allow."""
     return max(target.shared, target.shared_of(threads_of(fn, target) or target.block_threads) // 2)
 
 
 def _sizes(reads: Sequence[StagedRead], target: GpuTarget) -> tuple[int, ...]:
-    """The steps that may be staged together, the best first: of narrow elements more."""
+    """Return the numbers of steps that may be staged together, the best first; narrow elements allow more steps."""
     sizes = {ITEMSIZE[element_of(r.op.buffer)] for r in reads}
     if any(size >= 4 for size in sizes):
         return STEPS
@@ -105,7 +108,7 @@ class _Staging:
     end: SSAValue | None = None  # the steps of a sum whose last group may have others, too
 
     def run(self) -> None:
-        """Replace the loop by one over groups of steps, and one over the steps that are left."""
+        """Replace the loop by one over groups of steps, and one over the remaining steps."""
         block = self.loop.parent
         assert block is not None
         self.block = block
@@ -127,8 +130,8 @@ class _Staging:
         self._replace(last)
 
     def _most(self) -> int | None:
-        """The most steps of a sum in a padded block of a stream, all of whose operands are 0 beyond its end: those that
-        are staged, and what the kernel has computed. None for other sums."""
+        """Return the most steps of a sum in a padded block of a stream all of whose operands, staged or computed, are 0
+        beyond its end; None for other sums."""
         reads = [o for o in self.loop.body.block.ops if isinstance(o, kernel.ReadOp | kernel.GatherOp)]
         others = [o for o in reads if o not in [r.op for r in self.reads]]
         computed = all(isinstance(o.buffer.owner, kernel.LocalOp) for o in others)
@@ -137,7 +140,7 @@ class _Staging:
         return most if whole else None
 
     def _replace(self, last: Sequence[SSAValue]) -> None:
-        """The results of the loop are ``last``."""
+        """Replace the results of the loop by ``last``, and erase it."""
         for old, new in zip(self.loop.results, last, strict=True):
             old.replace_all_uses_with(new)
         self.loop.detach()
@@ -151,7 +154,7 @@ class _Staging:
         return self._insert(arith.ConstantOp(IntegerAttr(value, IndexType()))).results[0]
 
     def _whole(self, steps: SSAValue, up: bool = False) -> SSAValue:
-        """The steps of whole groups, rounded down, or ``up``."""
+        """Return the number of steps in whole groups, rounded down, or ``up``."""
         total = self.loop.ub
         if up:
             total = self._insert(arith.AddiOp(total, self._index(self.steps - 1))).results[0]
@@ -159,7 +162,7 @@ class _Staging:
         return self._insert(arith.MuliOp(groups, steps)).results[0]
 
     def _local(self, read: StagedRead) -> SSAValue:
-        """The local array of a read, at the head of the kernel."""
+        """Return the local array of a read, added at the start of the kernel."""
         first = self.fn.block.first_op
         assert first is not None
         local = kernel.LocalOp(memref(element_of(read.op.buffer), (self.steps, read.row)))
@@ -167,8 +170,8 @@ class _Staging:
         return local.result
 
     def _each_group(self, trips: int) -> Sequence[SSAValue]:
-        """The groups one after the other, without a loop. The last one may have fewer steps, in as many as fragments
-        have: operands are 0 there."""
+        """Insert the groups one after the other, without a loop, and return the last values. The last group may have
+        fewer steps, rounded up to whole fragments: operands are 0 there."""
         carried: Sequence[SSAValue] = self.loop.iter_args
         for start in range(0, trips, self.steps):
             left = min(self.steps, trips - start)
@@ -188,7 +191,8 @@ class _Staging:
         return self._insert(scf.ForOp(zero, whole, steps, self.loop.iter_args, Region(body))).results
 
     def _group_body(self, carried: Sequence[SSAValue] | None, zero: SSAValue, steps: SSAValue, one: SSAValue) -> Block:
-        """The copies and the steps of a group, which begin with the values ``carried``, those of the block without."""
+        """Return a block with the copies and the steps of a group. They begin with the values ``carried``, or if it is
+        None, with the block's arguments."""
         self.locals = [self._local(r) for r in self.reads]
         block = Block(arg_types=[IndexType(), *(v.type for v in self.loop.iter_args)])
         if self.end is not None:
@@ -204,7 +208,7 @@ class _Staging:
         return block
 
     def _group(self, block: Block, read: StagedRead) -> SSAValue:
-        """The elements that a group of steps reads."""
+        """Return the elements that a group of steps reads."""
         op, type_ = read.op, read.op.result.type
         assert isinstance(type_, VectorType)
         wide = VectorType(type_.element_type, [self.steps, *read.extents])
@@ -223,7 +227,7 @@ class _Staging:
         return taken.results[0]
 
     def _offsets(self, block: Block, op: kernel.GatherOp | kernel.ReadOp, extents: Sequence[int]) -> SSAValue:
-        """The offsets of a group of steps."""
+        """Return the offsets of a group of steps."""
         type_ = offset_type(op.buffer)
         if isinstance(op, kernel.GatherOp):
             type_ = op.offsets.type.element_type  # type: ignore[attr-defined]
@@ -241,7 +245,7 @@ class _Staging:
     def _steps(
         self, outer: Block, carried: Sequence[SSAValue], zero: SSAValue, steps: SSAValue, one: SSAValue
     ) -> scf.ForOp:
-        """The steps of a group, which read the local arrays."""
+        """Return the loop over the steps of a group, which reads the local arrays."""
         block = Block(arg_types=[IndexType(), *(v.type for v in self.loop.iter_args)])
         at = arith.AddiOp(outer.args[0], block.args[0])
         block.add_op(at)
@@ -260,7 +264,7 @@ class _Staging:
         return made
 
     def _copy_of_loop(self, start: SSAValue, carried: Sequence[SSAValue]) -> scf.ForOp:
-        """The loop from ``start`` on."""
+        """Return a copy of the loop from ``start`` on."""
         old = self.loop.body.block
         block = Block(arg_types=old.arg_types)
         _copy_body(old, block, dict(zip(old.args, block.args, strict=True)), set())
@@ -268,7 +272,7 @@ class _Staging:
 
 
 def _unit(read: StagedRead) -> list[int]:
-    """The strides of a step in its row; 0 along axes of extent 1."""
+    """Return the strides of a step in its row; 0 along axes of extent 1."""
     return [s if extent > 1 else 0 for s, extent in zip(read.strides, read.extents, strict=True)]
 
 

@@ -1,12 +1,12 @@
-"""Bulk stores of results (``store-by-tma``): where one thread copies the operands, one thread of a warpgroup copies the
+"""Bulk stores of results (``store-by-tma``): if one thread copies the operands, one thread of a warpgroup copies the
 results too.
 
     kernel.write %v, %y[…] valid(…)   →   kernel.bulk_store %v through %staging to %y[%n, %m] {extents, strides, box, …}
 
-Threads write their elements to swizzled shared memory, from where whole rows of 128 bytes go to the tensor; what is
-beyond its extents is left out, so the last tiles have no conditions. Results have 16 or 32 bits, rows that begin
-at multiples of 16 bytes, and one kernel that writes them. Where the buffers of the operands leave no room in shared
-memory, for other results, and with ``store=threads``, threads write to the tensor as before.
+Threads write their elements to swizzled shared memory, from where whole rows of 128 bytes are copied to the tensor.
+Elements beyond its extents are not copied, so the last tiles have no conditions. Results must have 16 or 32 bits, rows
+that begin at multiples of 16 bytes, and one operation that writes them. Threads write other results to the tensor as
+before, as they do with ``store=threads``, and if the buffers of the operands leave no room in shared memory.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _store(fn: kernel.FuncOp, copies: list[kernel.BulkCopyOp], target: GpuTarget
 
 
 def _axes(fn: kernel.FuncOp, write: kernel.WriteOp, variables: Mapping[SSAValue, Variable]) -> list[Axis] | None:
-    """The axes of the tensor that an operation writes; None where no tensor map says it."""
+    """Return the axes of the tensor that an operation writes; None if no tensor map describes the write."""
     buffer, type_ = write.buffer, write.value.type
     (product,) = [o for o in fn.walk() if isinstance(o, kernel.MmaOp)]
     classes = value_classes(fn)
@@ -108,7 +108,7 @@ def _buffers(
     threads: int,
     target: GpuTarget,
 ) -> int:
-    """The buffers of a warpgroup for which the ring of the operands need not be shorter."""
+    """Return how many buffers a warpgroup has for results, without a shorter ring of operands."""
     locals_ = [o for o in dict.fromkeys(copy.target.owner for copy in copies) if isinstance(o, kernel.LocalOp)]
     threads += WARPS * target.warp
     depth = ring_depth(fn, loop, locals_, threads, target)

@@ -1,4 +1,4 @@
-"""Stream-K (``stream-k``): blocks take equal shares of the steps of tiles that are no whole wave.
+"""Stream-K (``stream-k``): thread blocks take equal shares of the steps of the tiles that fill no whole wave.
 
     scf.parallel (%i, %j) = 0 to (M, N) {       scf.parallel (%w) = 0 to (whole tiles + shares) {
       %r = scf.for %k = 0 to K step 32            scf.for %n = 0 to (tiles of the share) {
@@ -10,11 +10,11 @@
                                                       %sum = %r, or the last part, + the other parts in order
                                                       … store %sum } }
 
-With ``streamk=108`` in the schedule (Osama et al., 2023, the hybrid): whole waves of 108 tiles but the last one are
-computed as before, and 108 blocks share the tiles that are left. A block begins with its last tile, so that the part
-that ends a tile is mostly the last to arrive, and stays in registers. The last block of a tile adds the parts, the one
-that ends the tile first, then from the beginning on: in one order, whichever block it is. No block waits for another,
-so blocks may run in any order, and any number at a time.
+With ``streamk=108`` in the schedule (Osama et al., 2023, the hybrid), all whole waves of 108 tiles except the last one
+are computed as before, and 108 blocks share the remaining tiles. A block begins with its last tile, so that the part
+that ends a tile is usually the last to arrive, and stays in registers. The last block of a tile to arrive adds the
+parts: the part that ends the tile first, then the others from the beginning on. The order is the same for whichever
+block it is. No block waits for another, so blocks may run in any order, and any number at a time.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _apply(fn: kernel.FuncOp, module: ModuleOp, count: int) -> None:
 
 
 def _tiles(fn: kernel.FuncOp) -> scf.ParallelOp:
-    """The only loop over tiles of a kernel."""
+    """Return the only loop over tiles of a kernel."""
     if any(isinstance(o, kernel.SpecializeOp) for o in fn.walk()):
         raise ScheduleError("'streamk': the operands are copied by other warps, leave out copy=tma")
     found = [o for o in fn.block.ops if isinstance(o, scf.ParallelOp)]
@@ -96,7 +96,7 @@ class _StreamK:
         self.tiles.erase()
 
     def _item(self, shares: Shares) -> Block:
-        """The tiles of an item of work, the last one first."""
+        """Return the body that runs the tiles of an item of work, the last tile first."""
         block, body = Block(arg_types=[IndexType()]), Block(arg_types=[IndexType()])
         add = block.add_op
         item, begin, end, last = shares.tiles(block.args[0], add)
@@ -108,8 +108,8 @@ class _StreamK:
         return block
 
     def _tile(self, body: Block, piece: Piece, shares: Shares) -> None:
-        """The part of a tile: its sum, and in the last block of a tile all that follows. The steps that are no whole
-        group belong to the part that ends the tile."""
+        """Add the part of a tile: its sum and, in the last block of the tile, all that follows it. Steps beyond the
+        last whole group belong to the part that ends the tile."""
         old, (main, *others), add = self.tiles.body.block, self.loops, body.add_op
         for arg, value in zip(old.args, piece.coordinates, strict=True):
             arg.replace_all_uses_with(value)
@@ -130,7 +130,7 @@ class _StreamK:
         body.add_op(scf.YieldOp())
 
     def _combine(self, body: Block, piece: Piece, holders: Holders, rest: Sequence[Operation]) -> None:
-        """Store the part unless it is the last to arrive at the end of a tile; the last block adds all parts."""
+        """Store the part, unless it ends the tile and is the last to arrive; let the last block add all parts."""
         add, total = body.add_op, self.loops[-1].results[0]
         where = self.semaphores, piece.tile.value, holders.blocks.value
         add(kept := kernel.OthersArrivedOp(*where, holders.ends))
@@ -145,7 +145,8 @@ class _StreamK:
         add(scf.IfOp(last.result, [], Region(self._last(holders, total, rest))))
 
     def _last(self, holders: Holders, total: SSAValue, rest: Sequence[Operation]) -> Block:
-        """What follows the sum, in the block that adds its parts. A part that ends the tile is in registers."""
+        """Return the code that follows the sum, in the block that adds the parts. A part that ends the tile is in
+        registers."""
         block, body = Block(), Block(arg_types=[IndexType(), total.type])
         add, inside = block.add_op, body.add_op
         number, before = Index(body.args[0], inside), body.args[1]
@@ -173,6 +174,6 @@ class _StreamK:
 
 
 def _sum(total: SSAValue) -> type[arith.AddfOp] | type[arith.AddiOp]:
-    """The operation that adds parts."""
+    """Return the operation that adds parts."""
     assert isinstance(total.type, VectorType)
     return arith.AddfOp if isinstance(total.type.element_type, AnyFloat) else arith.AddiOp

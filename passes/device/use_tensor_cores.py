@@ -7,16 +7,13 @@
       %y = kernel.read %t[%k] : 1x128
       %acc + %x·%y }
 
-Halves and floats of 8 bits have sums of f32 and bytes sums of i32, which are exact. Factors of f32 are rounded to TF32
-with relaxed numerics; with default ones a schedule may ask for it (``mma=m16n8k8``), and each factor is then the sum of
-two (3×TF32). Strict numerics have tensor cores multiply bytes only.
-
-A left factor that the kernel has computed on tensor cores itself, as the weights of an attention, is taken from the
-registers: the sums of m16n8 are distributed as the left factor of m16n8k16 is.
-
-A local array keeps the axis contiguous that memory has so, with its chunks swizzled; that of bytes is the sum's,
-because ``ldmatrix`` transposes halves only. Steps that are left after the last whole group are one more group, whose
-operands are 0 beyond the sum.
+Products of halves and of floats of 8 bits are summed in f32, those of bytes in i32, which is exact. Factors of f32 are
+rounded to TF32 with relaxed numerics; with default numerics a schedule may request tensor cores (``mma=m16n8k8``), and
+each factor is then the sum of two TF32 numbers (3×TF32). With strict numerics tensor cores multiply bytes only. A left
+factor that the kernel has computed on tensor cores itself, such as the weights of an attention, stays in registers: the
+sums of m16n8 are distributed like the left factor of m16n8k16. The axis that is contiguous in memory is contiguous in
+the local array too, with swizzled chunks; for bytes it must be that of the sum, because ``ldmatrix`` transposes halves
+only. Steps after the last whole group form one more group, whose operands are 0 beyond the sum.
 """
 
 from __future__ import annotations
@@ -75,13 +72,13 @@ class UseTensorCores(ModulePass):
             raise ScheduleError(f"'mma={block.mma}': the kernel has no sum of products whose operands are staged")
 
     def _chosen(self, mma: kernel.MmaShape) -> bool:
-        """Whether these factors are multiplied by tensor cores where the schedule does not say it."""
+        """Return whether tensor cores multiply these factors if the schedule does not give an instruction."""
         return mma.exact or self.numerics == "relaxed" or (self.numerics == "default" and mma.bits < 32)
 
     def _refused(
         self, product: StagedProduct, mma: kernel.MmaShape, block: ThreadBlock, target: GpuTarget, streamed: bool
     ) -> str | None:
-        """Why a product cannot have the shape that the schedule gives."""
+        """Return why a product cannot have the shape that the schedule gives; None if it can."""
         asked = block.mma or ""
         if asked != str(mma) and not kernel.is_of_warpgroup(asked):
             return f"factors of {product.element} have {mma}"
@@ -97,8 +94,8 @@ class UseTensorCores(ModulePass):
 def _is_whole(
     product: StagedProduct, mma: kernel.MmaShape, block: ThreadBlock, target: GpuTarget, streamed: bool
 ) -> bool:
-    """Whether the tile consists of whole fragments, in steps of a fragment, with one or more for each warp. In a stream
-    the fragments may be partly beyond the tile."""
+    """Return whether the tile consists of whole fragments, in steps of a fragment, with at least one for each warp. In
+    a stream, fragments may be partly beyond the tile."""
     tile, steps = product.tile, product.steps
     if streamed:
         tile = padded(tile[0]), max(padded(tile[1]), mma.columns)
@@ -112,8 +109,8 @@ def _is_whole(
 
 
 def _is_distributed_alike(fn: kernel.FuncOp, product: StagedProduct) -> bool:
-    """Whether a left factor in registers has the distribution of the sums: that of their vectors, or that of sums of
-    another product with as many rows, as warps share rows alone."""
+    """Return whether a left factor in registers has the distribution of the sums: it belongs to their class of values,
+    or to the sums of another product with as many rows, if warps share only rows."""
     classes = value_classes(fn)
     factor, sums = classes[product.left.write.value], classes[product.loop.results[0]]
     made = any(isinstance(v.owner, kernel.MmaOp) for v in factor.values)
@@ -147,7 +144,7 @@ def _replace(product: StagedProduct, mma: kernel.MmaShape, split: bool) -> None:
 
 
 def _erase_unread(local: kernel.LocalOp) -> None:
-    """Erase the writes of a local array that nothing reads."""
+    """Erase the writes of a local array that no operation reads."""
     uses = [use.operation for use in local.result.uses]
     if all(isinstance(op, kernel.WriteOp) for op in uses):
         for op in uses:
@@ -156,7 +153,7 @@ def _erase_unread(local: kernel.LocalOp) -> None:
 
 
 def _accumulate(product: kernel.MmaOp) -> None:
-    """``x + a·b`` of a product of its own is one that begins with ``x``."""
+    """Let a product that begins with 0, and is then added to ``x``, begin with ``x``."""
     uses = [use.operation for use in product.result.uses]
     if len(uses) != 1 or not isinstance(uses[0], arith.AddfOp) or uses[0].parent is not product.parent:
         return
@@ -174,7 +171,7 @@ def _accumulate(product: kernel.MmaOp) -> None:
 
 
 def _is_zero(value: SSAValue) -> bool:
-    """Whether all elements of a vector of floats are 0."""
+    """Return whether all elements of a vector of floats are 0."""
     match value.owner:
         case vector.BroadcastOp(source=SSAValue(owner=arith.ConstantOp(value=FloatAttr() as number))):
             return number.value.data == 0
@@ -182,7 +179,8 @@ def _is_zero(value: SSAValue) -> bool:
 
 
 def _take_rest(made: kernel.MmaOp) -> None:
-    """The groups of steps take those that a loop after them does one by one; what they read beyond the sum is 0."""
+    """Let the groups of steps include the steps that a loop after them does one by one; operands beyond the sum are
+    0."""
     groups = made.parent_op()
     if not isinstance(groups, scf.ForOp):
         return
@@ -200,12 +198,12 @@ def _take_rest(made: kernel.MmaOp) -> None:
 
 
 def _continues(op: Operation, groups: scf.ForOp) -> bool:
-    """Whether a loop does the steps that are left after groups of steps."""
+    """Return whether a loop does the steps that remain after groups of steps."""
     return isinstance(op, scf.ForOp) and op.lb is groups.ub and tuple(op.iter_args) == tuple(groups.results)
 
 
 def _limit(read: Operation | Block, groups: scf.ForOp, end: SSAValue) -> None:
-    """What a group reads of steps from ``end`` on is 0."""
+    """Let a group read 0 for steps from ``end`` on."""
     assert isinstance(read, kernel.ReadOp | kernel.GatherOp)
     body = groups.body.block
     left = arith.SubiOp(end, body.args[0])
@@ -222,7 +220,8 @@ def _limit(read: Operation | Block, groups: scf.ForOp, end: SSAValue) -> None:
 
 
 def _laid_out(factor: Factor, extent: int, steps: int, element: str) -> tuple[SSAValue, tuple[int, int]]:
-    """A local array for a factor as ``element`` in place of its own, and its strides along the sum and across."""
+    """Replace the local array of a factor by one of element type ``element``; return it, and its strides along and
+    across the sum."""
     size = ITEMSIZE[element]
     if factor.contiguous_sum or size == 1:
         shape, strides = (extent, steps), (1, steps)

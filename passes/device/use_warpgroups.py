@@ -2,12 +2,11 @@
 
     kernel.mma %acc, %s, %t {steps = 32, …}   →   kernel.mma %acc, %s, %t {steps = 32, …, warpgroup = 128}
 
-The local arrays of the operands get the layouts that the instruction's matrix descriptors say (wgmma of sm_90a): no
-fragments are loaded to registers. Operands that are not halves (bytes, TF32) have neighbours along the sum. Where the
-tile is not whole warpgroups' parts, warps multiply fragments as before.
-
-Tensor cores of sm_90 add products of floats of 8 bits in about 14 bits (DeepSeek-V3 technical report, 3.3.2). So these
-are those of ``relaxed`` numerics, and the sum of the steps that are staged together is added in f32.
+The local arrays of the operands get the layouts that the instruction's matrix descriptors require (wgmma of sm_90a): no
+fragments are loaded to registers. Operands that are not halves (bytes, TF32) must be contiguous along the sum. If the
+tile does not consist of whole parts of warpgroups, warps multiply fragments as before. Tensor cores of sm_90 add
+products of floats of 8 bits in about 14 bits (DeepSeek-V3 technical report, 3.3.2). So they are used with ``relaxed``
+numerics only, and the sums of the steps that are staged together are added in f32.
 """
 
 from __future__ import annotations
@@ -33,7 +32,8 @@ ROWS = (32, 64, 128)  # bytes of a row of an operand whose neighbours are along 
 
 @dataclass(frozen=True)
 class UseWarpgroups(ModulePass):
-    """``numerics``: warpgroups add products of floats of 8 bits in about 14 bits, so ``relaxed`` alone has these."""
+    """Let warpgroups compute products. ``numerics``: only with ``relaxed`` do they multiply floats of 8 bits, whose
+    products they add in about 14 bits."""
 
     name = "use-warpgroups"
     numerics: str = "default"
@@ -67,7 +67,7 @@ def _tile(op: kernel.MmaOp) -> tuple[int, int]:
 
 
 def _refused(op: kernel.MmaOp, warps: Sequence[int], target: GpuTarget, relaxed: bool) -> str | None:
-    """Why warpgroups cannot compute a product."""
+    """Return why warpgroups cannot compute a product; None if they can."""
     mma, element = op.shape, element_of(op.a)
     if not target.warpgroups:
         return f"'{target.name}' has no products of warpgroups, sm_90a alone does (cuda:sm_90)"
@@ -91,7 +91,7 @@ def _refused(op: kernel.MmaOp, warps: Sequence[int], target: GpuTarget, relaxed:
 
 
 def _across(op: kernel.MmaOp, operand: int) -> bool:
-    """Whether neighbours of an operand are across the sum."""
+    """Return whether neighbours of an operand are across the sum."""
     return int(op.strides.get_values()[2 * operand]) != 1
 
 

@@ -1,7 +1,8 @@
-"""What the blocks of a cluster share: each copies a part of an operand, which arrives in all that need it (multicast).
+"""Copies shared by the blocks of a cluster: each block copies a part of an operand, which arrives in all blocks that
+need it (multicast).
 
-With ``cluster=2x2`` the blocks 0 to 3 have the tiles (0, 0), (1, 0), (0, 1) and (1, 1): those of a row of the cluster
-share the left operand, those of a column the right one. Sets of blocks are masks, a bit for each.
+With ``cluster=2x2`` the blocks 0 to 3 have the tiles (0, 0), (1, 0), (0, 1) and (1, 1): the blocks of a row of the
+cluster share the left operand, those of a column the right one. Sets of blocks are masks, with one bit for each block.
 """
 
 from __future__ import annotations
@@ -24,11 +25,12 @@ SWIZZLED = 1024  # bytes in which the swizzle of boxes repeats: a part begins at
 
 
 Variables = tuple[SSAValue | None, SSAValue | None]
-"""Those of the rows and the columns of tiles; None where there is one row, or one column."""
+"""The loop variables of the rows and of the columns of tiles; None if there is one row, or one column."""
 
 
 def tile_variables(tiles: scf.ParallelOp, left: kernel.BulkCopyOp) -> Variables:
-    """The last two loops over tiles. A single one is that of the rows if the ``left`` operand depends on it."""
+    """Return the variables of the last two loops over tiles. A single loop is that of the rows if the ``left`` operand
+    depends on it."""
     *outer, last = tiles.body.block.args
     if outer:
         return outer[-1], last
@@ -36,7 +38,8 @@ def tile_variables(tiles: scf.ParallelOp, left: kernel.BulkCopyOp) -> Variables:
 
 
 def check_cluster(cluster: tuple[int, ...], tiles: scf.ParallelOp, variables: Variables) -> tuple[int, int]:
-    """The rows and columns of tiles of a cluster. Raises ScheduleError where the tiles are not whole clusters."""
+    """Return the rows and columns of tiles of a cluster. Raises ScheduleError if the tiles do not form whole
+    clusters."""
     text = "x".join(map(str, cluster))
     if len(cluster) != 2 or prod(cluster) not in BLOCKS:
         raise ScheduleError(f"'cluster={text}': a cluster has 2 or 4 blocks: 2x1, 1x2, 2x2, 4x1 or 1x4")
@@ -53,7 +56,7 @@ def check_cluster(cluster: tuple[int, ...], tiles: scf.ParallelOp, variables: Va
 
 @dataclass(frozen=True)
 class Sharing:
-    """The blocks that need the same box: their number, which of them this block is, and their mask."""
+    """The blocks that need the same box: their number, the number of this block among them, and their mask."""
 
     parts: int
     own: SSAValue
@@ -61,7 +64,8 @@ class Sharing:
 
 
 class ClusterCopies:
-    """The place of this block in its cluster, computed before ``place``; ``variables`` are those of its tile."""
+    """The position of this block in its cluster, computed before ``place``. ``variables``: the variables of its
+    tile."""
 
     def __init__(self, rows: int, columns: int, variables: Variables, place: Operation):
         build = Inserter(place)
@@ -81,7 +85,8 @@ class ClusterCopies:
         self.along_column = Sharing(rows, row.value, in_column.value)
 
     def sharing(self, copy: kernel.BulkCopyOp) -> Sharing | None:
-        """Who copies the same box: tiles of the same column, or row; None where no other block does."""
+        """Return the blocks that need the box of ``copy``, those with tiles in the same column, or row; None if no
+        other block does."""
         for variable, found in zip(self.variables, (self.along_column, self.along_row), strict=True):
             shared = found.parts > 1 and variable is not None
             if shared and not any(_depends(value, variable) for value in copy.coordinates):
@@ -103,8 +108,8 @@ def shared_copy(
     sharing: Sharing,
     add: Callable[[Operation], object],
 ) -> kernel.BulkCopyOp:
-    """The copy of this block's part of a box, to all blocks that need it. Raises ScheduleError for a box that has no
-    such parts."""
+    """Return the copy of this block's part of a box to all blocks that need the box. Raises ScheduleError if the box
+    has no equal parts."""
     map_, parts = copy.map, sharing.parts
     axis = next((n for n, extent in enumerate(map_.box) if n and extent > 1), 0)
     size = map_.box[axis] // parts

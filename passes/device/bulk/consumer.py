@@ -1,4 +1,4 @@
-"""The consumer: the warps that compute, whose loop waits for the copies of a buffer and frees the buffer."""
+"""The consumer: the computing warps, whose loop waits for the copies to a buffer and frees the buffer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from mlc.passes.device.loops.insertion import Inserter, sweep
 
 @dataclass(frozen=True)
 class Consumer:
-    """Rewrites ``loop``. Beside the buffer and its parity, it carries the buffer of the product that is in flight."""
+    """The rewriting of ``loop``. It then also carries its buffer, the buffer's parity, and the buffer of the product in
+    flight."""
 
     loop: scf.ForOp
     copies: Sequence[kernel.BulkCopyOp]
@@ -46,7 +47,7 @@ class Consumer:
         return 3 if self.release.in_flight else 2
 
     def _wait(self, body: Block, slot: SSAValue, parity: SSAValue) -> None:
-        """Wait for a buffer where the copies were, and read it in place of their targets."""
+        """Wait for a buffer in place of the copies, and read it in place of their targets."""
         assert body.first_op is not None
         first = Inserter(body.first_op)
         first.add(kernel.MbarrierWaitOp(self.ring.full, slot, parity))
@@ -59,8 +60,8 @@ class Consumer:
             op.erase()
 
     def _free(self, body: Block, last: Inserter, slot: SSAValue, former: Sequence[SSAValue]) -> None:
-        """Free the buffer of the product before, or of this one where none is in flight; with two groups of warps,
-        let the other one begin after the last product."""
+        """Free the buffer of the previous product, or of this one if none may be in flight. With two groups of warps,
+        let the other group begin after the last product."""
         if self.release.in_flight:
             start_products(body)
             self.release.former(last.add, former[0])
@@ -70,7 +71,7 @@ class Consumer:
             self.order.give(last.add, self.order.take(self.loop), self.loop, body.args[0])
 
     def _replace(self, old: scf.ForOp) -> None:
-        """The loop with the values that it carries, and after it the wait for the product that is in flight."""
+        """Replace the loop by one that carries the additional values, and wait after it for the product in flight."""
         place = Inserter(old)
         start = [*self.ring.first(place.add, old.lb, old.ub, old.step), number(-1, place.add)][: self._carried]
         body = old.body.detach_block(old.body.block)
@@ -87,6 +88,6 @@ class Consumer:
 
 
 def _runs(loop: scf.ForOp) -> bool:
-    """Whether a loop is known to have an iteration."""
+    """Return whether a loop is known to have an iteration."""
     first, last = constant_of(loop.lb), constant_of(loop.ub)
     return first is not None and last is not None and first < last

@@ -1,7 +1,8 @@
-"""A ring of buffers between the warps that copy and those that compute, with two mbarriers for each buffer.
+"""A ring of buffers between copying and computing warps, with two mbarriers for each buffer.
 
-A phase of a barrier in ``full`` ends when the bytes of its buffer have arrived, one in ``empty`` when all readers of
-the buffer have. A loop carries the number of its buffer (``slot``) and the ``parity`` of the phase that it waits for.
+A phase of a barrier in ``full`` ends when the bytes of its buffer have arrived, a phase in ``empty`` when all readers
+of the buffer have signalled. A loop carries the number of its buffer (``slot``) and the ``parity`` of the phase that it
+waits for.
 (CUTLASS: ``PipelineTmaAsync``.)
 """
 
@@ -22,7 +23,8 @@ from mlc.passes.device.loops.insertion import Inserter, next_slot
 
 @dataclass(frozen=True)
 class MbarrierRing:
-    """``buffers``: for each local array of an operand the array of ``depth`` of them that replaces it."""
+    """The ring. ``buffers``: for each local array of an operand, the array of ``depth`` such arrays that replaces
+    it."""
 
     depth: int
     buffers: dict[SSAValue, SSAValue]
@@ -31,12 +33,14 @@ class MbarrierRing:
 
     @staticmethod
     def made(locals_: Sequence[kernel.LocalOp], depth: int, readers: int, place: Operation) -> MbarrierRing:
-        """The ring of ``locals_``; its barriers are initialized before ``place``, for so many arrivals of readers."""
+        """Return the ring of ``locals_``. Its barriers are initialized before ``place``; ``readers`` arrivals free a
+        buffer."""
         buffers: dict[SSAValue, SSAValue] = {local.result: _buffers(local, depth) for local in locals_}
         return MbarrierRing(depth, buffers, barriers(place, 1, depth), barriers(place, readers, depth))
 
     def first(self, add: Add, low: SSAValue, high: SSAValue, step: SSAValue) -> list[SSAValue]:
-        """The buffer and the parity with which the loop of a tile begins: after those of a block's tiles before."""
+        """Return the buffer and the parity with which the loop of a tile begins: those after the block's previous
+        tiles."""
         first, stride = Index(low, add), Index(step, add)
         last = Index(high, add) - first + stride - first.constant(1)
         add(iteration := kernel.IterationOp())
@@ -45,7 +49,7 @@ class MbarrierRing:
         return [(before % self.depth).narrow(), (rounds % 2).narrow()]
 
     def next(self, add: Add, slot: SSAValue, parity: SSAValue) -> list[SSAValue]:
-        """The buffer after ``slot``, and the parity of its phase, which changes when the ring begins again."""
+        """Return the buffer after ``slot``, and the parity of its phase, which changes when the ring begins again."""
         after, wraps = next_slot(add, slot, self.depth, 1)
         add(turned := arith.ExtUIOp(wraps, i32))
         add(other := arith.XOrIOp(parity, turned.result))
@@ -53,7 +57,7 @@ class MbarrierRing:
 
 
 def barriers(place: Operation, arrivals: int, count: int) -> SSAValue:
-    """So many mbarriers, initialized before ``place`` for so many arrivals a phase."""
+    """Return ``count`` mbarriers, initialized before ``place``, whose phases end after ``arrivals`` arrivals."""
     build = Inserter(place)
     made = build.add(kernel.LocalOp(memref("i64", (count,)))).results[0]
     build.add(kernel.MbarrierInitOp(made, arrivals))

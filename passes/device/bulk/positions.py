@@ -1,4 +1,4 @@
-"""Where the box of a tile begins in its tensor: coordinates as index arithmetic on the variables of loops."""
+"""The position of a tile's box in its tensor: coordinates as index arithmetic on loop variables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from mlc.passes.device.loops.insertion import Inserter
 
 
 def variables_of(loop: scf.ForOp) -> dict[SSAValue, Variable] | None:
-    """The variables of a loop and of the tiles around it; None where bounds are no dimensions."""
+    """Return the variables of a loop and of the loop over tiles around it; None if bounds are no dimension
+    expressions."""
     tiles, step, end = loop.parent_op(), constant_of(loop.step), dim_of(loop.ub)
     assert isinstance(tiles, scf.ParallelOp)
     ends = [dim_of(high) for high in tiles.upperBound]
@@ -25,7 +26,7 @@ def variables_of(loop: scf.ForOp) -> dict[SSAValue, Variable] | None:
 
 
 def place_along(axis: Axis, variables: Mapping[SSAValue, Variable], build: Inserter, more: int = 0) -> SSAValue:
-    """The place of a tile along an axis, ``more`` elements later."""
+    """Return the coordinate of a tile along an axis, plus ``more`` elements."""
     total = build.index(axis.start + more)
     for value, variable in variables.items():
         if factor := axis.moves.get(variable.name):

@@ -1,4 +1,4 @@
-"""The producer: the warps that copy, in a loop over the same tiles and steps as those that compute."""
+"""The producer: the copying warps, in a loop over the same tiles and steps as that of the computing warps."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mlc.passes.device.loops.index import Add, number
 
 @dataclass(frozen=True)
 class Producer:
-    """Makes the loops of the ``copies`` of ``loop``, which is in a loop over the ``tiles`` of a block."""
+    """The builder of the loops for the ``copies`` of ``loop``, which is in a loop over the ``tiles`` of a block."""
 
     tiles: scf.ParallelOp
     loop: scf.ForOp
@@ -26,7 +26,7 @@ class Producer:
     cluster: ClusterCopies | None
 
     def loops(self) -> scf.ParallelOp:
-        """The tiles of a block again, with the loop and its copies alone."""
+        """Return a loop over the tiles of a block whose inner loop only copies."""
         args = self.tiles.body.block.args
         block = Block(arg_types=[a.type for a in args])
         known: dict[SSAValue, SSAValue] = dict(zip(args, block.args, strict=True))
@@ -38,7 +38,7 @@ class Producer:
         return scf.ParallelOp(self.tiles.lowerBound, self.tiles.upperBound, self.tiles.step, Region(block))
 
     def _copying(self, known: dict[SSAValue, SSAValue]) -> Block:
-        """The body of the loop: it waits until a buffer is free and starts the copies of its operands."""
+        """Return the body of the inner loop: it waits until a buffer is free, and starts the copies of its operands."""
         block = Block(arg_types=[IndexType(), i32, i32])
         variable, slot, parity = block.args
         inside = {**known, self.loop.body.block.args[0]: variable}
@@ -53,7 +53,7 @@ class Producer:
     def _copy(
         self, copy: kernel.BulkCopyOp, slot: SSAValue, known: dict[SSAValue, SSAValue], block: Block
     ) -> kernel.BulkCopyOp:
-        """A copy to the buffer ``slot``: of a part of the box, where blocks of the cluster share it."""
+        """Return a copy to the buffer ``slot``: of a part of the box, if blocks of the cluster share it."""
         indices = [_again(v, known, self.tiles, block.add_op) for v in (*copy.coordinates, copy.at)]
         block.add_op(buffer := kernel.SubviewOp(self.ring.buffers[copy.target], slot))
         *coordinates, at = indices
@@ -64,7 +64,7 @@ class Producer:
 
 
 def _again(value: SSAValue, known: dict[SSAValue, SSAValue], around: Operation, add: Add) -> SSAValue:
-    """A value that is computed within ``around``, computed again."""
+    """Return a value that is computed within ``around``, computed again outside of it."""
     op = value.owner
     if value in known or not isinstance(op, Operation) or not around.is_ancestor(op):
         return known.get(value, value)

@@ -1,5 +1,5 @@
-"""Products in flight: an iteration starts its product, then waits for that of the iteration before, whose buffer it
-frees. (CUTLASS: ``K_PIPE_MMAS`` of its mainloops of sm_90.)"""
+"""Products in flight: an iteration starts its product, then waits for that of the previous iteration and frees its
+buffer. (CUTLASS: ``K_PIPE_MMAS`` of its mainloops of sm_90.)"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mlc.passes.device.loops.insertion import Inserter
 
 @dataclass(frozen=True)
 class Release:
-    """How the warps that compute say that they have read a buffer: an arrival at its barrier in ``empty``."""
+    """How computing warps signal that they have read a buffer: by an arrival at its barrier in ``empty``."""
 
     empty: SSAValue
     depth: int  # buffers of the ring
@@ -26,14 +26,14 @@ class Release:
 
     @property
     def in_flight(self) -> bool:
-        """Whether a product may be in flight: the next one needs a buffer that is not this one's."""
+        """Whether a product may be in flight: the next product then needs another buffer."""
         return self.depth > 1 and not self.alone
 
     def own(self, add: Callable[[Operation], object], slot: SSAValue, when: SSAValue | None = None) -> None:
         add(kernel.MbarrierArriveOp(self.empty, slot, self.cluster, when))
 
     def former(self, add: Callable[[Operation], object], slot: SSAValue, certain: bool = False) -> None:
-        """Free the buffer of the iteration before, -1 if there was none; ``certain``: there was one."""
+        """Free the buffer of the previous iteration; its number is -1 if there was none. ``certain``: there was one."""
         if certain:
             self.own(add, slot)
             return
@@ -42,7 +42,7 @@ class Release:
 
 
 def start_products(body: Block) -> None:
-    """The products of a loop's body are waited for in the next iteration."""
+    """Let the next iteration wait for the products of a loop's body."""
     for product in [o for o in body.ops if isinstance(o, kernel.MmaOp)]:
         assert product.next_op is not None
         product.in_flight = UnitAttr()
@@ -52,7 +52,7 @@ def start_products(body: Block) -> None:
 
 
 def await_products(results: list[SSAValue], place: Operation) -> None:
-    """After the loop, the sums that it carries have arrived."""
+    """Wait after the loop for the sums that it carries."""
     for result in results:
         uses = list(result.uses)
         wait = Inserter(place).add(kernel.MmaWaitOp(result, 0)).results[0]

@@ -1,4 +1,4 @@
-"""The choice of a tile's distribution: neighbouring threads get neighbouring elements in memory (coalescing)."""
+"""Blocked distributions: neighbouring threads get elements of a tile that are neighbours in memory (coalescing)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from mlc.passes.device.distribution.linear_layout import Coordinate, LinearLayou
 def blocked(
     shape: Sequence[int], order: Sequence[int], warps: int, warp: int, own: int | None = None, together: int = 1
 ) -> LinearLayout:
-    """A tile of extents ``shape``, powers of two, over ``warps`` warps of ``warp`` threads; axes of ``order`` fastest
-    first.
+    """Return a distribution of a tile of extents ``shape``, powers of two, over ``warps`` warps of ``warp`` threads.
+    ``order``: the axes, the fastest first.
 
-    Lanes take the fastest axes, warps the slowest bits, registers what is between: neighbours of a thread. A thread's
-    neighbours are along axis ``own`` where it is given; ``together`` neighbours along the fastest axis are one
-    thread's, where each lane has so many. Threads that have no element of their own hold those of others: their bases
-    are 0.
+    Lanes get the fastest axes, warps the slowest bits, and registers the bits between, so that a thread has neighbours.
+    A thread's neighbours are along axis ``own`` if it is given. ``together`` neighbours along the fastest axis belong
+    to one thread, if each lane has so many. Threads without elements of their own hold those of others: their bases are
+    0.
 
     ``blocked((64, 64), (1, 0), 8, 32)``: lanes along 32 columns, each warp 8 rows, 8 × 2 registers a thread.
     """
@@ -36,7 +36,7 @@ def _unit(shape: Sequence[int], axis: int, bit: int) -> Coordinate:
 
 
 def _taken(bits: Sequence[Coordinate], count: int, shape: Sequence[int]) -> tuple[list[Coordinate], list[Coordinate]]:
-    """The first ``count`` bases, padded by zeros, and the others."""
+    """Return the first ``count`` bases, padded with zeros, and the others."""
     zero = (0,) * len(shape)
     taken = list(bits[:count])
     return [*taken, *[zero] * (count - len(taken))], list(bits[count:])

@@ -23,8 +23,8 @@ LANES = 5  # bits of a lane
 
 
 def sums(shape: tuple[int, int], warps: Sequence[int], mma: MmaShape) -> LinearLayout:
-    """The distribution of a tile that ``kernel.mma`` makes. Warps, a grid of (rows, columns), take the outer bits; a
-    number of warps takes those of columns and rows in turn.
+    """Return the distribution of a tile that ``kernel.mma`` computes. Warps, a grid of (rows, columns), get the outer
+    bits; a single number of warps takes bits of columns and rows alternately.
 
     ``sums((128, 128), (8,), …)``: each of 2 × 4 warps has 64 × 32 elements, a thread 64.
     """
@@ -40,7 +40,8 @@ def sums(shape: tuple[int, int], warps: Sequence[int], mma: MmaShape) -> LinearL
 
 
 def factor(mma: MmaShape, left: bool, pair: bool = False) -> LinearLayout:
-    """A fragment of a factor with coordinates (k, m) or (k, n); ``pair``: of two right ones side by side."""
+    """Return the layout of a fragment of a factor, with coordinates (k, m) or (k, n). ``pair``: two right fragments
+    side by side."""
     p, upper = mma.packed, (4 * mma.packed, 0)
     registers = [(0, 8), upper] if left else [upper, *([(0, 8)] if pair else [])]
     elements = [(1 << b, 0) for b in range(bits_of(p))]
@@ -49,7 +50,7 @@ def factor(mma: MmaShape, left: bool, pair: bool = False) -> LinearLayout:
 
 
 def matrix_rows(fragment: LinearLayout, transposed: bool) -> LinearLayout:
-    """The coordinates at which the row begins whose address a lane gives to ``ldmatrix``."""
+    """Return the coordinates at which the row begins whose address a lane gives to ``ldmatrix``."""
     rows = ((1, 0), (2, 0), (4, 0)) if transposed else GROUP
     lanes = [*rows, *fragment.of_input("register")]
     return LinearLayout.of(fragment.shape, lane=[*lanes, *[(0, 0)] * (LANES - len(lanes))])

@@ -20,7 +20,7 @@ _BASIS = re.compile(r"\[([0-9, ]*)\]")
 
 
 def bits_of(extent: int) -> int:
-    """The number of bits of an index below ``extent``, a power of two."""
+    """Return the number of bits of an index below ``extent``, a power of two."""
     if extent < 1 or extent & (extent - 1):
         raise ValueError(f"a linear layout has extents that are powers of two, not {extent}")
     return extent.bit_length() - 1
@@ -40,12 +40,12 @@ class LinearLayout:
 
     @classmethod
     def identity(cls, name: str, extent: int) -> LinearLayout:
-        """One input to one output of the same extent: ``x -> x``."""
+        """Return the layout ``x -> x`` of one input and one output of the same extent."""
         return cls.of((extent,), **{name: ((1 << n,) for n in range(bits_of(extent)))})
 
     @classmethod
     def parse(cls, text: str) -> LinearLayout:
-        """The inverse of ``str``: ``register[0, 32] lane[0, 1][0, 2] of 64x64``."""
+        """Return the layout whose ``str`` is ``text``: ``register[0, 32] lane[0, 1][0, 2] of 64x64``."""
         inputs, _, shape = text.rpartition(" of ")
         found = {m[1]: [_coordinate(b) for b in _BASIS.findall(m[2])] for m in _INPUT.finditer(inputs)}
         return cls.of(tuple(int(n) for n in shape.split("x")), **found)
@@ -58,27 +58,28 @@ class LinearLayout:
         return self.bases[self.names.index(name)]
 
     def __call__(self, **index: int) -> Coordinate:
-        """The coordinates at an index; inputs that are not given are 0."""
+        """Return the coordinates at an index; inputs that are not given are 0."""
         chosen = [self.of_input(n)[b] for n, i in index.items() for b in range(i.bit_length()) if i >> b & 1]
         return reduce(lambda a, b: tuple(map(xor, a, b)), chosen, (0,) * len(self.shape))
 
     def sliced(self, axes: Iterable[int]) -> LinearLayout:
-        """The layout of a value that is constant along all axes but ``axes``: these coordinates are 0."""
+        """Return the layout of a value that is constant along all axes except ``axes``: the other coordinates are 0."""
         kept = set(axes)
         bases = (tuple(tuple(x if n in kept else 0 for n, x in enumerate(b)) for b in each) for each in self.bases)
         return LinearLayout(self.names, tuple(bases), self.shape)
 
     def free(self, name: str) -> int:
-        """The bits of an input on which no coordinate depends, as a mask: threads or registers with equal elements."""
+        """Return the bits of an input on which no coordinate depends, as a mask: threads or registers that differ only
+        in these bits hold equal elements."""
         return sum(1 << n for n, basis in enumerate(self.of_input(name)) if not any(basis))
 
     def scaled(self, by: int) -> LinearLayout:
-        """The coordinates in units of 1 / ``by``, a power of two: elements as bytes."""
+        """Return the layout with coordinates in units of 1 / ``by``, a power of two: elements as bytes."""
         bases = (tuple(tuple(x * by for x in basis) for basis in each) for each in self.bases)
         return LinearLayout(self.names, tuple(bases), tuple(n * by for n in self.shape))
 
     def compose(self, then: LinearLayout, order: Sequence[str]) -> LinearLayout:
-        """``then`` after ``self``, whose axis n is input ``order[n]`` of ``then``."""
+        """Return ``then`` after ``self``; axis n of ``self`` is the input ``order[n]`` of ``then``."""
         bases = (tuple(then(**dict(zip(order, basis, strict=True))) for basis in each) for each in self.bases)
         return LinearLayout(self.names, tuple(bases), then.shape)
 

@@ -1,4 +1,5 @@
-"""Swizzles: layouts of local arrays in shared memory by which a warp's rows of 16 bytes lie in different banks.
+"""Swizzles: layouts of local arrays in shared memory in which the rows of 16 bytes that a warp reads are in different
+banks.
 
 A swizzle is a linear layout from the offset of an element in row-major order to its place: 16-byte chunks of a row are
 permuted by the exclusive or with bits of the row's number (CUTLASS: ``Swizzle<B, M, S>``). Shared memory has 32 banks
@@ -16,8 +17,8 @@ PHASE = 3  # bits of the chunks that all banks hold
 
 
 def swizzled(rows: int, columns: int, itemsize: int) -> LinearLayout:
-    """The swizzle of an array of rows × columns, powers of two: eight chunks of neighbouring rows, in any column, use
-    all banks.
+    """Return the swizzle of an array of rows × columns, powers of two: eight chunks of neighbouring rows, in any
+    column, use all banks.
 
     ``swizzled(8, 64, 2)``: chunk c of row r is at chunk ``c ^ r``.
     """
@@ -32,8 +33,8 @@ def swizzled(rows: int, columns: int, itemsize: int) -> LinearLayout:
 
 
 def placed(coordinates: LinearLayout, strides: Sequence[int], layout: LinearLayout) -> LinearLayout:
-    """Where a local array has the elements of a layout of coordinates: offsets by ``strides`` (0 or powers of two,
-    whose bits do not overlap), then the array's layout."""
+    """Return the offsets of the elements of a layout of coordinates in a local array: offsets by ``strides`` (0 or
+    powers of two, whose bits do not overlap), then the array's layout."""
     weights = LinearLayout.of(
         layout.shape,
         **{

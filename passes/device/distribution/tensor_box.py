@@ -1,4 +1,5 @@
-"""Boxes of tensors: what a bulk copy takes of the operand that a loop reads, and where it puts the elements.
+"""Tensor boxes: the box of a tensor that a bulk copy reads for a loop's operand, and the layout in which it writes the
+elements.
 
 A tile of an operand is a box of a tensor with two axes, the contiguous one and another, and one axis more for each
 other loop (the batch) that moves it. Rows of a box have at most 128 bytes; a tile with longer rows is several boxes.
@@ -24,7 +25,7 @@ CHUNK, PHASE = 16, 3  # bytes that a swizzle moves together; from the bits of a 
 
 @dataclass(frozen=True)
 class Variable:
-    """A loop's variable: its symbol, how many elements it moves on by, and the value after the last one."""
+    """A loop variable: its symbol, its step in elements, and the value after the last one."""
 
     name: str
     step: int
@@ -33,7 +34,8 @@ class Variable:
 
 @dataclass
 class Axis:
-    """An axis of a tensor: ``stride`` in elements; the tile's first element as the coefficients of variables."""
+    """An axis of a tensor: its ``stride`` in elements; the first element of the tile as ``start`` plus variables times
+    ``moves``."""
 
     stride: int
     tile: int
@@ -43,7 +45,8 @@ class Axis:
 
 
 def tensor_axes(read: kernel.ReadOp | kernel.WriteOp, variables: Mapping[SSAValue, Variable]) -> list[Axis] | str:
-    """The axes of the tensor of which a tile is read or written, the fastest first; or why no bulk copy moves it."""
+    """Return the axes of the tensor of which a tile is read or written, the fastest first; or the reason why no bulk
+    copy can move the tile."""
     names = {value: each.name for value, each in variables.items()}
     offset = dim_of(read.offset, names)
     found = None if offset is None else linear(offset, names)
@@ -77,7 +80,8 @@ def tensor_axes(read: kernel.ReadOp | kernel.WriteOp, variables: Mapping[SSAValu
 
 
 def _limited(axis: Axis, limit: DimLike | None, names: Mapping[SSAValue, str], left: dict[str, int]) -> bool:
-    """Take the place of an axis from the number of its elements that are left, extent - place."""
+    """Set the position of an axis from the number of its elements that are left, extent - position; return whether that
+    is linear."""
     found = None if limit is None else linear(limit, names)
     if found is None:
         return False
@@ -88,7 +92,7 @@ def _limited(axis: Axis, limit: DimLike | None, names: Mapping[SSAValue, str], l
 
 
 def _tiled(axis: Axis, variables: list[Variable], left: dict[str, int]) -> None:
-    """Take the place of an axis from the variable that moves it from tile to tile."""
+    """Set the position of an axis from the variable that moves it from tile to tile."""
     axis.moves, axis.extent = {}, axis.tile
     for v in variables:
         if v.step * left.get(v.name, 0) == axis.stride * axis.tile and not axis.moves:
@@ -97,7 +101,8 @@ def _tiled(axis: Axis, variables: list[Variable], left: dict[str, int]) -> None:
 
 
 def refused(axes: list[Axis], itemsize: int) -> str | None:
-    """Why a tensor with these axes has no tensor map (CUDA Driver API, ``cuTensorMapEncodeTiled``)."""
+    """Return why a tensor with these axes has no tensor map (CUDA Driver API, ``cuTensorMapEncodeTiled``); None if it
+    has one."""
     strides = [axis.stride * itemsize for axis in axes[1:]]
     if len(axes) > MOST_AXES:
         return f"an operand has {len(axes)} axes, more than {MOST_AXES}"
@@ -111,8 +116,9 @@ def refused(axes: list[Axis], itemsize: int) -> str | None:
 
 
 def box_layout(rows: int, columns: int, itemsize: int) -> LinearLayout:
-    """Where bulk copies put the elements of a tile, in row-major order: rows of a box of 128 bytes at most; then the
-    next box. The chunks of a row are swizzled by address bits 7 to 9, as many as a row has chunks for."""
+    """Return the layout in which bulk copies write the elements of a tile, in row-major order: rows of a box of at most
+    128 bytes, then the next box. The chunks of a row are swizzled by address bits 7 to 9, as many as a row has chunks
+    for."""
     row = min(columns, ROW // itemsize)
     inner, outer, chunk = bits_of(row), bits_of(columns // row), bits_of(CHUNK // itemsize)
     bits = [*(1 << n for n in range(inner)), *(row * rows << n for n in range(outer)),

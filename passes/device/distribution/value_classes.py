@@ -28,12 +28,12 @@ class ValueClass:
 
 
 def extents(value: SSAValue) -> tuple[int, ...]:
-    """The extents of a vector; none of a scalar."""
+    """Return the extents of a vector; () for a scalar."""
     return tuple(value.type.get_shape()) if isinstance(value.type, VectorType) else ()
 
 
 def value_classes(fn: kernel.FuncOp) -> dict[SSAValue, ValueClass]:
-    """The class of each vector of a kernel."""
+    """Return the class of each vector of a kernel."""
     found: dict[SSAValue, ValueClass] = {}
     for op in fn.walk():
         for connected in _connected(op):
@@ -42,7 +42,7 @@ def value_classes(fn: kernel.FuncOp) -> dict[SSAValue, ValueClass]:
 
 
 def _connected(op: Operation) -> Iterator[Sequence[SSAValue]]:
-    """Groups of values that an operation connects."""
+    """Yield the groups of values that an operation connects."""
     if isinstance(op, scf.ForOp):
         last = op.body.block.last_op
         assert last is not None

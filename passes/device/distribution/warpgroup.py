@@ -1,4 +1,5 @@
-"""Products of warpgroups (wgmma of sm_90a): the layouts of operands in shared memory and the distribution of the sums.
+"""Products of warpgroups (wgmma of sm_90a): the layouts of operands in shared memory, and the distribution of the
+sums.
 
 PTX ISA 8.5, "Asynchronous warpgroup level matrix shared memory layout" and "register fragments for wgmma.mma_async": a
 warpgroup is four warps, of which each has 16 of 64 rows of sums, as fragments of m16n8 side by side. Operands are read
@@ -23,8 +24,8 @@ PHASE = 3  # from a chunk's bits to those that swizzle them
 
 
 def operand_layout(extent: int, steps: int, across: bool, itemsize: int) -> LinearLayout:
-    """The place of each element of an operand in row-major order: (extent, steps), or (steps, extent) with neighbours
-    ``across`` the sum."""
+    """Return the offset of each element of an operand, in row-major order: (extent, steps), or (steps, extent) with
+    neighbours ``across`` the sum."""
     if across:
         block = [1 << n for n in range(bits_of(BLOCK))]
         outer = [1 << bits_of(BLOCK * steps) + n for n in range(bits_of(extent // BLOCK))]
@@ -38,14 +39,14 @@ def operand_layout(extent: int, steps: int, across: bool, itemsize: int) -> Line
 
 
 def _swizzled(place: int, chunk: int, chunks: int) -> int:
-    """A bit of a place, and the bit of the chunk of 2^chunk elements that it changes."""
+    """Return a bit of an offset together with the bit of the chunk (of 2^chunk elements) that it changes."""
     swizzling = range(chunk + PHASE, chunk + PHASE + chunks)
     return place ^ place >> PHASE if bits_of(place) in swizzling else place
 
 
 def sums_of_warpgroups(shape: tuple[int, int], warps: Sequence[int]) -> LinearLayout:
-    """The distribution of a tile of sums. Four warps have 64 rows; groups of four, a grid of (rows, columns) or a
-    number, take the outer bits of the rows and then of the columns."""
+    """Return the distribution of a tile of sums. Four warps have 64 rows; groups of four warps, given as a grid of
+    (rows, columns) or a number, get the outer bits of the rows, then of the columns."""
     rows = [(1 << n, 0) for n in range(bits_of(ROWS), bits_of(shape[0]))]
     columns = [(0, 1 << n) for n in range(3, bits_of(shape[1]))]
     across: list[Coordinate] = [(16, 0), (32, 0)]
@@ -61,7 +62,7 @@ def sums_of_warpgroups(shape: tuple[int, int], warps: Sequence[int]) -> LinearLa
 
 
 def columns_of(shape: tuple[int, int], warps: Sequence[int]) -> int | None:
-    """The columns of one warpgroup's sums; None where the tile is not whole warpgroups' parts."""
+    """Return the columns of one warpgroup's sums; None if the tile does not consist of whole parts of warpgroups."""
     groups = bits_of(warps[0] // WARPS) if warps[0] % WARPS == 0 else -1
     if groups < 0 or any(n & (n - 1) for n in shape) or shape[0] < ROWS:
         return None

@@ -1,5 +1,5 @@
-"""Axis information of vectors of index arithmetic (as Triton's): how many neighbours along an axis have consecutive
-values, and how far the first of them is aligned. So a gather of several neighbours needs one offset.
+"""Axis information of vectors of index arithmetic (as in Triton): how many neighbours along an axis have consecutive
+values, and how far the first of them is aligned. A gather of several neighbours then needs one offset.
 
     %k = step : 32x1 + %b                       along axis 0, of 8 neighbours (%b is a multiple of 32):
     %q = floordivsi %k, 48 : 32x1               equal, because 8 divides %k and 48
@@ -24,14 +24,16 @@ from mlc.passes.device.loops.recompute import recomputed
 
 @dataclass(frozen=True)
 class AxisInfo:
-    """Of each group of neighbours, what their values differ by, and a number that divides the first (0: it is 0)."""
+    """The step between neighbours of each group, and a number that divides the first value of each group (0: it is
+    0)."""
 
     step: int
     divisor: int
 
 
 def are_neighbours(offsets: SSAValue, axis: int, count: int) -> bool:
-    """Whether ``count`` elements along an axis have consecutive offsets, of which ``count`` divides the first."""
+    """Return whether each ``count`` elements along an axis have consecutive offsets, of which ``count`` divides the
+    first."""
     assert isinstance(offsets.type, VectorType)
     shape = offsets.type.get_shape()
     found = axis_info(offsets, axis - len(shape), count) if shape[axis] % count == 0 else None
@@ -39,8 +41,8 @@ def are_neighbours(offsets: SSAValue, axis: int, count: int) -> bool:
 
 
 def axis_info(value: SSAValue, axis: int, count: int) -> AxisInfo | None:
-    """Facts of groups of ``count`` neighbours along an axis, counted from the last one (-1); None where they do not
-    differ by one number."""
+    """Return the facts of groups of ``count`` neighbours along an axis, which is counted from the last one (-1); None
+    if neighbours do not differ by one number."""
     op = value.owner
     if not isinstance(value.type, VectorType) and not isinstance(op, arith.IndexCastOp):
         return AxisInfo(0, divisor(value))
@@ -56,7 +58,7 @@ def axis_info(value: SSAValue, axis: int, count: int) -> AxisInfo | None:
 
 
 def _extent(value: SSAValue, axis: int) -> int:
-    """The extent along an axis; 1 where a value has no such axis."""
+    """Return the extent along an axis; 1 if a value has no such axis."""
     shape = value.type.get_shape() if isinstance(value.type, VectorType) else ()
     return shape[axis] if len(shape) >= -axis else 1
 
@@ -79,7 +81,7 @@ def _combined(op: Operation, a: AxisInfo, b: AxisInfo, count: int) -> AxisInfo |
 
 
 def _constant(value: SSAValue) -> int | None:
-    """The constant that all elements are."""
+    """Return the constant that all elements equal; None if they do not."""
     while isinstance(value.owner, vector.BroadcastOp | arith.IndexCastOp):
         value = value.owner.operands[0]
     return constant_of(value)
@@ -87,8 +89,8 @@ def _constant(value: SSAValue) -> int | None:
 
 @dataclass
 class FirstNeighbours:
-    """Offsets of the first of ``count`` neighbours along an axis: they are computed again, by ``insert``, with other
-    values for what ``known`` says."""
+    """The recomputation, by ``insert``, of the offsets of the first of each ``count`` neighbours along an axis, with
+    other values for those in ``known``."""
 
     axis: int  # counted from the last one
     count: int

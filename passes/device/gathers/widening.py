@@ -1,4 +1,5 @@
-"""Widening of index arithmetic: what several steps of a loop compute, as one vector with the steps as its first axis.
+"""Widening of index arithmetic: the values of several steps of a loop as one vector, whose first axis is that of the
+steps.
 
 %q = arith.floordivsi %k, %c9              %k' = %b + (0, 1, …, 15)
 %v = vector.broadcast %q : 1x128      →    %q' = arith.floordivsi %k', (9) : 16x1x1
@@ -22,7 +23,7 @@ ARITHMETIC = (*BINARY, arith.IndexCastOp, arith.ConstantOp, vector.BroadcastOp, 
 
 
 def can_widen(value: SSAValue, loop: scf.ForOp) -> bool:
-    """Whether ``value`` is index arithmetic on the loop's variable and on values from before the loop."""
+    """Return whether ``value`` is index arithmetic on the loop's variable and on values from before the loop."""
     block = loop.body.block
     if value is block.args[0] or not depends(value, block):
         return True
@@ -32,10 +33,10 @@ def can_widen(value: SSAValue, loop: scf.ForOp) -> bool:
 
 @dataclass
 class Widening:
-    """Computes values of ``loop`` for ``steps`` steps from ``start`` on, at the end of ``block``.
+    """The computation of values of ``loop`` for ``steps`` steps from ``start`` on, at the end of ``block``.
 
-    ``element`` is the integer type of the results, and ``rank`` that of the loop's vectors. What is equal for all steps
-    is computed before the loop: ``before`` inserts it.
+    ``element`` is the integer type of the results, and ``rank`` the rank of the loop's vectors. ``before`` inserts
+    values that are equal for all steps before the loop.
     """
 
     loop: scf.ForOp
@@ -48,11 +49,11 @@ class Widening:
     made: dict[SSAValue, SSAValue] = field(default_factory=dict)
 
     def value(self, old: SSAValue, extents: Sequence[int]) -> SSAValue:
-        """A value as a vector of steps × ``extents``."""
+        """Return a value as a vector of steps × ``extents``."""
         return self._spread(self._widened(old), extents)
 
     def points(self, axis: int, extents: Sequence[int], stride: int) -> SSAValue:
-        """The offsets along an axis of ``extents``, equal in all steps."""
+        """Return the offsets along an axis of ``extents``, which are equal in all steps."""
         step = self.before(kernel.StepOp(VectorType(self.element, [extents[axis], *[1] * (self.rank - axis - 1)])))
         whole = VectorType(self.element, list(extents))
         constant = self.before(arith.ConstantOp(IntegerAttr(stride, IndexType()))).results[0]
@@ -61,7 +62,7 @@ class Widening:
         return self._spread(self.before(arith.MuliOp(at, by)).results[0], extents)
 
     def _widened(self, old: SSAValue) -> SSAValue:
-        """A vector with the steps first where the value differs from step to step, else the value of all steps."""
+        """Return a vector with the steps first if the value differs from step to step, otherwise the value itself."""
         if old not in self.made:
             self.made[old] = self._varying(old) if self._varies(old) else self._same(old)
         return self.made[old]
@@ -92,7 +93,7 @@ class Widening:
         return sides[0] if isinstance(op, vector.BroadcastOp) else self._emit(type(op)(*sides))  # type: ignore[arg-type]
 
     def _spread(self, value: SSAValue, extents: Sequence[int]) -> SSAValue:
-        """A scalar or vector as one of steps × ``extents``."""
+        """Return a scalar or vector broadcast to steps × ``extents``."""
         if isinstance(value.type, IndexType):
             value = self._emit(arith.IndexCastOp(value, self.element))
         type_ = VectorType(self.element, [self.steps, *extents])

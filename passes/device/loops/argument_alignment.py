@@ -1,5 +1,5 @@
 """The alignment of a kernel's arguments in memory: whole buffers are aligned, views of parts may not be. The host
-program copies a caller's tensor on the device that is not."""
+program copies a caller's tensor on the device that is not aligned."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from mlc.passes.rewriter import bodies
 
 
 def aligned_arguments(fn: kernel.FuncOp) -> list[int]:
-    """The numbers of the arguments that a kernel copies several elements of at a time, all of which are aligned for it.
-    Arguments of kernels in loops may be parts of something: whatever a loop carries."""
+    """Return the numbers of the arguments of which a kernel copies several elements at a time, if they are aligned for
+    that in all calls. Arguments of kernels in loops may be parts of whatever the loop carries, so they do not count."""
     units: dict[SSAValue, int] = {}
     for op in (o for o in fn.walk() if isinstance(o, kernel.AsyncCopyOp | kernel.AsyncGatherOp)):
         if op.width.value.data > 1:
@@ -30,7 +30,7 @@ def aligned_arguments(fn: kernel.FuncOp) -> list[int]:
 
 
 def _of_main(fn: kernel.FuncOp) -> bool:
-    """Whether all calls of a kernel are in the body of a function, not of a loop."""
+    """Return whether all calls of a kernel are in the body of a function, not of a loop."""
     return all(isinstance(call.parent_op(), FuncOp) for call in _calls(fn))
 
 
@@ -42,13 +42,14 @@ def _calls(fn: kernel.FuncOp) -> list[kernel.CallOp]:
 
 
 def are_aligned(fn: kernel.FuncOp, argument: int, unit: int) -> bool:
-    """Whether an argument or a result of all calls of a kernel is at a multiple of ``unit`` bytes of a whole one."""
+    """Return whether an argument or a result begins, in all calls of a kernel, at a multiple of ``unit`` bytes of a
+    whole buffer."""
     return all(_is_aligned([*call.args, *call.results][argument], unit) for call in _calls(fn))
 
 
 def _is_aligned(value: SSAValue, unit: int) -> bool:
-    """Whether a value begins at a multiple of ``unit`` bytes, also as a slice, which is a view of its operand, or
-    as a part of a concatenation, which is written in place."""
+    """Return whether a value begins at a multiple of ``unit`` bytes, also if it is a slice, which is a view of its
+    operand, or a part of a concatenation, which is written in place."""
     source = source_of(value)
     offsets: list[DimLike | None] = []
     if isinstance(source.owner, SliceOp):
@@ -62,7 +63,7 @@ def _is_aligned(value: SSAValue, unit: int) -> bool:
 
 
 def _users(value: SSAValue) -> list[object]:
-    """The operations that use a value, through reshapes too."""
+    """Return the operations that use a value, directly or through reshapes."""
     found = list[object]()
     for use in value.uses:
         found.append(use.operation)
@@ -73,5 +74,5 @@ def _users(value: SSAValue) -> list[object]:
 
 
 def _divisor(dim: DimLike) -> int:
-    """A number that divides a dimension for all sizes."""
+    """Return a number that divides a dimension for all values of its symbols."""
     return gcd(*(c for _, c in dim.terms)) if isinstance(dim, Dim) else dim

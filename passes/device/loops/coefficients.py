@@ -1,4 +1,4 @@
-"""Index arithmetic as a linear function of a loop's variable."""
+"""Coefficients: index arithmetic as a linear function of a loop's variable."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ from xdsl.ir import Block, Operation, SSAValue
 
 
 def constant_of(value: SSAValue) -> int | None:
-    """The value of an index that is a constant."""
+    """Return the value of an index that is a constant; None for other indices."""
     op = value.owner
     known = isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr)
     return op.value.value.data if known else None  # type: ignore[union-attr]
 
 
 def most_of(value: SSAValue) -> int | None:
-    """The largest value of a minimum of which one side is a constant; None for other values."""
+    """Return an upper bound of a minimum one side of which is a constant; None for other values."""
     sides = value.owner.operands if isinstance(value.owner, arith.MinSIOp) else ()
     return next((n for n in map(constant_of, sides) if n is not None), None)
 
 
 def depends(value: SSAValue, block: Block) -> bool:
-    """Whether a block defines a value."""
+    """Return whether a block defines a value."""
     return value.owner is block or isinstance(value.owner, Operation) and value.owner.parent is block
 
 
 def coefficient(value: SSAValue, variable: SSAValue) -> int | SSAValue | None:
-    """The factor of ``variable``, a loop's, in an index: 0 where it does not depend on it, None where it is not linear.
+    """Return the factor of ``variable``, a loop's variable, in an index: 0 if the index does not depend on it, None if
+    it is not linear.
 
     ``%i + 768·%k`` has 768, and ``%k·%n`` has ``%n``, which is defined before the loop.
     """
@@ -56,7 +57,8 @@ def _sum(a: int | SSAValue | None, b: int | SSAValue | None, sign: int) -> int |
 
 
 def _product(op: arith.MuliOp, a: int | SSAValue | None, b: int | SSAValue | None) -> int | SSAValue | None:
-    """The coefficient of a product of which one factor does not depend on the variable."""
+    """Return the coefficient of a product one factor of which does not depend on the variable; None for other
+    products."""
     if a == 0 and b == 0:
         return 0
     if a == 0:

@@ -1,4 +1,4 @@
-"""Divisibility of index arithmetic: how far the addresses that it leads to are aligned."""
+"""Divisibility of index arithmetic: how far the addresses computed from it are aligned."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mlc.passes.device.loops.coefficients import constant_of
 
 
 def divisor(value: int | SSAValue) -> int:
-    """A number that divides an index at every iteration, the largest that is known: 0 where the index is 0.
+    """Return the largest known number that divides an index in every iteration; 0 if the index is 0.
 
     ``768·%k + 16`` has 16, and the variable of a loop from 0 in steps of 16 has 16.
     """
@@ -30,7 +30,7 @@ def divisor(value: int | SSAValue) -> int:
 
 
 def _of_variable(block: Block, value: SSAValue) -> int:
-    """The divisor of a loop's variable, which begins at the lower bound and goes on in steps."""
+    """Return the divisor of a loop's variable, which begins at the lower bound and increases by the step."""
     loop = block.parent_op()
     if isinstance(loop, scf.ForOp) and value is block.args[0]:
         return gcd(divisor(loop.lb), divisor(loop.step))

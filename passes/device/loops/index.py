@@ -1,4 +1,4 @@
-"""Index arithmetic that reads as formulas: each operator inserts an operation of ``arith``."""
+"""Index arithmetic in the form of formulas: each operator inserts an operation of ``arith``."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ def constant(value: int, add: Add) -> SSAValue:
 
 
 def number(value: int, add: Add) -> SSAValue:
-    """A buffer of a ring, or a parity: 32 bits, as a loop carries them in one register each."""
+    """Return a number of 32 bits, for a buffer of a ring or a parity: a loop carries it in one register."""
     add(op := arith.ConstantOp(IntegerAttr(value, i32)))
     return op.result
 
 
 @dataclass(frozen=True)
 class Index:
-    """An index, and where the operations on it are inserted."""
+    """An index, and the function by which operations on it are inserted."""
 
     value: SSAValue
     add: Add
 
     def constant(self, value: int) -> Index:
-        """A number where operations on this index are inserted."""
+        """Return a constant, inserted where operations on this index are inserted."""
         return replace(self, value=constant(value, self.add))
 
     def at(self, add: Add) -> Index:
-        """This index where operations are inserted elsewhere."""
+        """Return this index with operations inserted elsewhere."""
         return replace(self, add=add)
 
     def __add__(self, other: Index | int) -> Index:
@@ -61,7 +61,7 @@ class Index:
         return self._made(arith.OrIOp, other)
 
     def narrow(self) -> SSAValue:
-        """This index in 32 bits."""
+        """Return this index in 32 bits."""
         self.add(op := arith.IndexCastOp(self.value, i32))
         return op.result
 
@@ -72,12 +72,12 @@ class Index:
         return self._made(arith.MinSIOp, other)
 
     def compared(self, predicate: str, other: Index | int) -> SSAValue:
-        """A condition: ``eq``, ``slt``, …"""
+        """Return the condition ``self predicate other``, where the predicate is ``eq``, ``slt``, …."""
         self.add(op := arith.CmpiOp(self.value, self._operand(other), predicate))
         return op.result
 
     def unless(self, condition: SSAValue, other: Index | int) -> Index:
-        """This index, but the other one where the condition holds."""
+        """Return ``other`` if the condition holds, otherwise this index."""
         self.add(op := arith.SelectOp(condition, self._operand(other), self.value))
         return replace(self, value=op.result)
 

@@ -1,4 +1,4 @@
-"""Index arithmetic as dimension expressions, and as linear functions of the variables of loops."""
+"""Index arithmetic as dimension expressions, and as linear functions of loop variables."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from mlc.dialects import kernel
 from mlc.dialects.semantics.dims import Dim, DimLike, dim_max, dim_min, floordiv, parse_dim, symbols_of
 
 Names = Mapping[SSAValue, str]
-"""The variables of loops that an index may depend on, and their symbols."""
+"""The loop variables on which an index may depend, and their symbols."""
 
 
 def dim_of(value: SSAValue, names: Names = MappingProxyType({})) -> DimLike | None:
-    """An index as a dimension expression over the kernel's symbols and ``names``; None where it is none."""
+    """Return an index as a dimension expression over the kernel's symbols and ``names``; None if it has no such
+    form."""
     if value in names:
         return Dim.symbol(names[value])
     op = value.owner
@@ -49,8 +50,8 @@ def _combined(op: Operation, a: DimLike, b: DimLike) -> DimLike | None:
 
 
 def linear(dim: DimLike, names: Names) -> tuple[dict[str, int], DimLike] | None:
-    """The coefficients of the variables in an expression, and the rest, which does not depend on them; None where it is
-    not linear in them. ``520 - 32·%i`` has {i: -32} and 520."""
+    """Return the coefficients of the variables in an expression, and the rest, which does not depend on them; None if
+    it is not linear in them. ``520 - 32·%i`` has {i: -32} and 520."""
     found, rest, known = dict[str, int](), dict[tuple, int](), set(names.values())
     for monomial, coefficient in dim.terms if isinstance(dim, Dim) else (((), dim),):
         if len(monomial) == 1 and monomial[0] in known:

@@ -1,4 +1,4 @@
-"""Insertion of operations before a place, and the arithmetic of rings of buffers."""
+"""Insertion of operations before an operation, and the arithmetic of rings of buffers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mlc.passes.device.loops.recompute import INDEX_ARITHMETIC
 
 @dataclass(frozen=True)
 class Inserter:
-    """Inserts operations before one."""
+    """A builder that inserts operations before ``place``."""
 
     place: Operation
 
@@ -28,7 +28,8 @@ class Inserter:
 
 
 def next_slot(add: Callable[[Operation], object], slot: SSAValue, depth: int, step: int) -> tuple[SSAValue, SSAValue]:
-    """The buffer after ``slot`` in a ring, or before it with a step of -1; and whether the ring begins again there."""
+    """Return the buffer after ``slot`` in a ring, or before it with a step of -1; and whether the ring begins again
+    there."""
     end, start = (depth - 1, 0) if step == 1 else (0, depth - 1)
     add(moved := arith.AddiOp(slot, number(step, add)))
     add(wraps := arith.CmpiOp(slot, number(end, add), "eq"))

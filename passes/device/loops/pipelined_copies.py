@@ -1,4 +1,4 @@
-"""Copies to shared memory that software pipelining starts earlier: which of a loop's they are, and their width."""
+"""Pipelined copies: which copies of a loop to shared memory software pipelining can start earlier, and their width."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CHUNKS = (16, 8, 4)  # bytes that cp.async copies
 
 @dataclass(frozen=True)
 class Copy:
-    """A copy of a loop's body to a local array, ``width`` elements at a time."""
+    """A copy in a loop's body to a local array, ``width`` elements at a time."""
 
     read: kernel.ReadOp | kernel.GatherOp
     write: kernel.WriteOp
@@ -33,8 +33,8 @@ class Copy:
 
 
 def copies_of(fn: kernel.FuncOp, loop: scf.ForOp, narrow: bool = False) -> Iterator[Copy]:
-    """The copies of a loop from what the kernel does not write to what only the loop uses; ``narrow`` ones too, of
-    which no 4 bytes are neighbours (with a width of 0)."""
+    """Yield the copies of a loop from buffers that the kernel does not write to local arrays that only the loop uses.
+    ``narrow``: yield also copies without 4 neighbouring bytes (of width 0)."""
     written = {buffer for o in fn.walk() for buffer in written_by(o)}
     for write in (o for o in loop.body.block.ops if isinstance(o, kernel.WriteOp)):
         read, local = write.value.owner, write.buffer.owner
@@ -48,8 +48,8 @@ def copies_of(fn: kernel.FuncOp, loop: scf.ForOp, narrow: bool = False) -> Itera
 
 
 def has_registers(fn: kernel.FuncOp, loop: scf.ForOp, copy: Copy, target: GpuTarget) -> bool:
-    """Whether a thread has registers for the computed offsets of another iteration: the loop's values take a
-    quarter of them at most, or several neighbours have one offset."""
+    """Return whether a thread has registers for the computed offsets of another iteration: the loop's values take at
+    most a quarter of them, or several neighbours have one offset."""
     if isinstance(copy.read, kernel.ReadOp) or copy.width > 1:
         return True
     sums = sum(prod(r.type.get_shape()) for r in loop.results if isinstance(r.type, VectorType))
@@ -57,14 +57,14 @@ def has_registers(fn: kernel.FuncOp, loop: scf.ForOp, copy: Copy, target: GpuTar
 
 
 def _is_own(local: kernel.LocalOp, write: kernel.WriteOp, loop: scf.ForOp) -> bool:
-    """Whether only the loop accesses a local array, and only ``write`` writes it."""
+    """Return whether only the loop accesses a local array, and only ``write`` writes it."""
     users = [use.operation for use in local.result.uses]
     writing = [o for o in users if local.result in written_by(o)]
     return all(loop.is_ancestor(o) for o in users) and writing == [write]
 
 
 def _moves(read: kernel.ReadOp | kernel.GatherOp, write: kernel.WriteOp, body: Block) -> bool:
-    """Whether both are of whole tiles whose addresses other iterations can compute."""
+    """Return whether both accesses are of whole tiles, at addresses that other iterations can compute."""
     whole = read.lanes is None and write.lanes is None and not write.valid
     fixed = all(isinstance(s, int) for s in write.mixed_strides) and not write.dynamic and bool(write.mixed_strides)
     if isinstance(read, kernel.GatherOp):
@@ -75,8 +75,8 @@ def _moves(read: kernel.ReadOp | kernel.GatherOp, write: kernel.WriteOp, body: B
 
 
 def width_of(read: kernel.ReadOp | kernel.GatherOp, write: kernel.WriteOp) -> int:
-    """The neighbours that are copied at a time: as many as are contiguous and aligned in both arrays; 0 for less than
-    4 bytes."""
+    """Return how many neighbours are copied at a time: as many as are contiguous and aligned in both arrays; 0 if they
+    have less than 4 bytes."""
     if isinstance(read, kernel.GatherOp):
         return _width_of_gather(read, write)
     size, extents = ITEMSIZE[element_of(read.buffer)], read.result.type.get_shape()  # type: ignore[attr-defined]
@@ -91,7 +91,8 @@ def width_of(read: kernel.ReadOp | kernel.GatherOp, write: kernel.WriteOp) -> in
 
 
 def _width_of_gather(read: kernel.GatherOp, write: kernel.WriteOp) -> int:
-    """Elements of one copy: narrow ones that have consecutive offsets and are aligned in both arrays, else one."""
+    """Return the elements of one copy of a gather: several narrow elements if their offsets are consecutive, and
+    aligned in both arrays; otherwise one."""
     size, strides = ITEMSIZE[element_of(read.buffer)], write.mixed_strides
     if size in CHUNKS or 1 not in strides:
         return int(size in CHUNKS)

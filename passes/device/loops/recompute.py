@@ -1,4 +1,4 @@
-"""Index arithmetic of a loop's body, on vectors too, computed again with another value of the loop's variable."""
+"""Recomputation of index arithmetic in a loop's body, also on vectors, for another value of the loop's variable."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INDEX_ARITHMETIC = (
 
 
 def recomputable(value: SSAValue, block: Block) -> bool:
-    """Whether a value is index arithmetic on the first argument of ``block``, a loop's variable, and on values that are
+    """Return whether a value is index arithmetic on the first argument of ``block``, a loop's variable, and on values
     defined outside."""
     if value is block.args[0] or not depends(value, block):
         return True
@@ -28,8 +28,8 @@ def recomputable(value: SSAValue, block: Block) -> bool:
 def recomputed(
     value: SSAValue, known: dict[SSAValue, SSAValue], block: Block, insert: Callable[[Operation], object]
 ) -> SSAValue:
-    """``value``, which ``block`` computes, computed again by operations that ``insert`` inserts; ``known`` maps what is
-    replaced and what is there already."""
+    """Return ``value``, which ``block`` computes, computed again by operations that ``insert`` inserts. ``known`` maps
+    values to their replacements, and to those computed already."""
     if value in known or value.owner is block or not depends(value, block):
         return known.get(value, value)
     op = value.owner

@@ -1,4 +1,4 @@
-"""The number of buffers of a ring of staged operands."""
+"""Ring depth: how many buffers a ring of staged operands has."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ DEEPEST = 4  # buffers of a ring
 def ring_depth(
     fn: kernel.FuncOp, loop: scf.ForOp, locals_: Sequence[kernel.LocalOp], threads: int, target: GpuTarget
 ) -> int:
-    """The buffers of the rings of local arrays that a loop of a block of so many threads fills: no more than
-    iterations, or than shared memory has room for. Raises ScheduleError where the schedule wants more than that."""
+    """Return the number of buffers in the rings of local arrays that a loop fills: at most as many as the loop has
+    iterations, and as fit in shared memory. ``threads``: those of a block. Raises ScheduleError if the schedule gives
+    more than fit."""
     wanted = thread_block_of(schedule_of(fn)).depth
     room = ring_room(fn, locals_, threads, target)
     first, last, step = map(constant_of, (loop.lb, loop.ub, loop.step))
@@ -36,11 +37,12 @@ def ring_depth(
 def ring_room(
     fn: kernel.FuncOp, locals_: Sequence[kernel.LocalOp], threads: int, target: GpuTarget, more: int = 0
 ) -> int:
-    """The buffers that shared memory has room for, beside ``more`` bytes for something else."""
+    """Return how many buffers fit in shared memory beside ``more`` other bytes."""
     limit = target.shared_optin if thread_block_of(schedule_of(fn)).depth else target.shared_of(threads)
     return 1 + (limit - _used(fn, locals_[0], target) - more) // sum(map(local_bytes, locals_))
 
 
 def _used(fn: kernel.FuncOp, local: kernel.LocalOp, target: GpuTarget) -> int:
-    """Bytes of shared memory that a kernel uses beside a local array, without what ``share-locals`` uses again."""
+    """Return the bytes of shared memory that a kernel uses beside a local array, without those that ``share-locals``
+    reuses."""
     return bytes_beside(local, fn, target) if is_stream_of_fragments(fn) else shared_bytes(fn, target)

@@ -1,6 +1,7 @@
-"""Sums of products of staged operands: the loops that tensor cores can run, and the operands of each.
+"""Staged products: the loops over sums of products of staged operands that tensor cores can run, and the operands of
+each.
 
-A left operand may also be what the kernel has computed, of which all steps are in a local array.
+A left operand may also be a matrix that the kernel has computed, if all its steps are in a local array.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ NEIGHBOURS = (8, 4)  # at computed offsets, which a thread copies at a time
 
 @dataclass(frozen=True)
 class Factor:
-    """An operand of which ``write`` stages elements (k, x), as a tile whose axis ``axis`` is that of x."""
+    """An operand whose elements (k, x) ``write`` stages, as a tile whose axis ``axis`` is that of x."""
 
     local: kernel.LocalOp
     write: kernel.WriteOp
@@ -39,7 +40,7 @@ class Factor:
 
     @property
     def contiguous_sum(self) -> bool:
-        """Whether memory has neighbours along the sum side by side."""
+        """Whether neighbours along the sum are contiguous in memory."""
         read = self.write.value.owner
         if isinstance(read, kernel.GatherOp):
             return any(are_neighbours(read.offsets, 0, n) for n in NEIGHBOURS)
@@ -48,7 +49,7 @@ class Factor:
 
 @dataclass(frozen=True)
 class HeldFactor:
-    """A left operand that ``write`` has stored as a tile of rows × steps."""
+    """A left operand that the kernel has computed, and that ``write`` has stored as a tile of rows × steps."""
 
     local: kernel.LocalOp
     write: kernel.WriteOp
@@ -61,7 +62,7 @@ class HeldFactor:
 
 @dataclass(frozen=True)
 class StagedProduct:
-    """The loop over the steps that are staged together: each adds the product of a column and a row to a matrix."""
+    """A loop over steps that are staged together. Each step adds the product of a column and a row to a matrix."""
 
     loop: scf.ForOp
     left: Factor | HeldFactor
@@ -69,13 +70,13 @@ class StagedProduct:
 
     @property
     def element(self) -> str:
-        """The element type as which the factors are multiplied; each of them where they are of 8 bits."""
+        """The element type in which the factors are multiplied; factors of 8 bits may have two types."""
         found = kernel.factor_element((self.left.element, self.right.element))
         assert found is not None
         return found
 
     def multiplied(self, factor: Factor | HeldFactor) -> str:
-        """The element type as which one factor is multiplied."""
+        """Return the element type in which one factor is multiplied."""
         return self.element if kernel.MMA_SHAPES[self.element].bits == 16 else factor.element
 
     @property
@@ -93,7 +94,7 @@ class StagedProduct:
 
 
 def staged_product(loop: scf.ForOp) -> StagedProduct | None:
-    """The product that a loop over staged steps computes; None for other loops."""
+    """Return the product that a loop over staged steps computes; None for other loops."""
     last, type_ = loop.body.block.last_op, loop.results[0].type
     if len(loop.results) != 1 or last is None or not isinstance(type_, VectorType) or len(type_.get_shape()) != 2:
         return None
@@ -112,7 +113,7 @@ def staged_product(loop: scf.ForOp) -> StagedProduct | None:
 
 
 def _factor(value: SSAValue, loop: scf.ForOp) -> Factor | HeldFactor | None:
-    """A factor that is one step of a staged operand, widened or not."""
+    """Return a factor that is one step of a staged operand, widened or not; None for other values."""
     cast: str | None = None
     op = value.owner
     while not isinstance(op, kernel.ReadOp):
@@ -139,7 +140,8 @@ def _factor(value: SSAValue, loop: scf.ForOp) -> Factor | HeldFactor | None:
 
 
 def _held(op: kernel.ReadOp, local: kernel.LocalOp, loop: scf.ForOp) -> HeldFactor | None:
-    """The tile that the loop's block has stored last, of which each step reads a column, all from the first one on."""
+    """Return the tile that the loop's block has stored last, if each step reads the next column of it; None
+    otherwise."""
     type_, steps, write = op.result.type, constant_of(loop.ub), _last_write(local, loop)
     if write is None or not isinstance(type_, VectorType) or not isinstance(write.value.type, VectorType):
         return None
@@ -153,7 +155,7 @@ def _held(op: kernel.ReadOp, local: kernel.LocalOp, loop: scf.ForOp) -> HeldFact
 
 
 def _last_write(local: kernel.LocalOp, loop: scf.ForOp) -> kernel.WriteOp | None:
-    """The last of the writes of a local array that the loop's block has before the loop."""
+    """Return the last write of a local array before the loop, in the loop's block."""
     before = loop.prev_op
     while before is not None and not (isinstance(before, kernel.WriteOp) and before.buffer is local.result):
         before = before.prev_op
@@ -161,5 +163,5 @@ def _last_write(local: kernel.LocalOp, loop: scf.ForOp) -> kernel.WriteOp | None
 
 
 def strides_of(factor: Factor, along: int, across: int) -> Sequence[int]:
-    """The strides of the tile that stages a factor, for ``along`` between steps and ``across`` along x."""
+    """Return the strides of the tile that stages a factor: ``along`` between steps, and ``across`` along x."""
     return [along, *(across if n == factor.axis else 0 for n in range(2))]

@@ -1,4 +1,4 @@
-"""Reads of a loop over a sum that operand staging takes from shared memory: which they are, and their rows there."""
+"""Staged reads: the reads of a loop over a sum that operand staging moves to shared memory, and their rows there."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ TRANSPOSED = 4  # the same where a warp writes 16 rows of 2: two of its threads 
 
 @dataclass(frozen=True)
 class StagedRead:
-    """A staged read: its step along the loop (None where offsets are computed), and the rows of its local array."""
+    """A staged read: its step along the loop (None if offsets are computed), and the shape of a row of its local
+    array."""
 
     op: kernel.ReadOp | kernel.GatherOp
     stride: int | SSAValue | None
@@ -31,7 +32,7 @@ class StagedRead:
 
     @property
     def row(self) -> int:
-        """Elements of a row: of one step. Neighbouring rows begin in other banks."""
+        """The number of elements in a row, which holds one step. Neighbouring rows begin in different banks."""
         return prod(self.extents) + (TRANSPOSED if self.stride == 1 else BANKS)
 
     @property
@@ -41,7 +42,7 @@ class StagedRead:
 
 
 def staged_reads(fn: kernel.FuncOp, loop: scf.ForOp) -> list[StagedRead]:
-    """The reads of a loop that are staged; none where fewer than two operands would be in shared memory."""
+    """Return the reads of a loop that are staged; none if fewer than two operands would be in shared memory."""
     if not _steps_by_one(loop) or any(o.regions for o in loop.body.block.ops):
         return []
     written = {o.buffer for o in fn.walk() if isinstance(o, kernel.WriteOp)}
@@ -57,8 +58,9 @@ def _steps_by_one(loop: scf.ForOp) -> bool:
 
 
 def _candidate(op: Operation, loop: scf.ForOp, tile: int) -> StagedRead | None:
-    """A read of fewer elements than the tile has, whose offset is linear in the loop's variable, or a gather whose
-    offsets are index arithmetic on it; so may be the offset of a read of narrow elements (a row of pixels, NHWC)."""
+    """Return a read of fewer elements than the tile has, whose offset is linear in the loop's variable, or a gather
+    whose offsets are index arithmetic on it; the offset of a read of narrow elements may be so too (a row of pixels,
+    NHWC). Return None for other operations."""
     if not isinstance(op, kernel.ReadOp | kernel.GatherOp) or not isinstance(op.result.type, VectorType):
         return None
     extents, block = tuple(op.result.type.get_shape()), loop.body.block

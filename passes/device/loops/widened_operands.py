@@ -1,9 +1,9 @@
-"""Widened operands: staged factors of 8 bits become halves in shared memory, as tensor cores multiply them.
+"""Widened operands: staged factors of 8 bits become halves in shared memory, as which tensor cores multiply them.
 
     kernel.write (kernel.read %B : 32x1x128xi8), %t     →     kernel.write (kernel.read %B : 32x1x128xi8), %t
                                                               kernel.write (f16(kernel.read %t : 32x128xi8)), %u
 
-The copy from memory stays one of bytes, so it can be asynchronous; halves hold each value of 8 bits.
+The copy from memory still copies bytes, so it can be asynchronous. Halves represent each value of 8 bits exactly.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ CASTS = (arith.SIToFPOp, arith.UIToFPOp, arith.TruncFOp, kernel.LanewiseOp)
 
 
 def widen_operand(copy: kernel.WriteOp, wide: kernel.LocalOp) -> None:
-    """After ``copy``, to a local array of bytes, write its elements as halves to ``wide``, of the same shape."""
+    """After ``copy``, which writes bytes to a local array, write its elements as halves to ``wide``, of the same
+    shape."""
     shape = list(wide.result.type.get_shape())
     strides, element = [shape[1], 1], element_of(copy.buffer)
     zero = arith.ConstantOp(IntegerAttr(0, IndexType()))
@@ -32,7 +33,7 @@ def widen_operand(copy: kernel.WriteOp, wide: kernel.LocalOp) -> None:
 
 
 def copied_from(local: SSAValue) -> Operation | Block:
-    """The read of memory whose elements a local array of a staged operand has, widened or not."""
+    """Return the read of memory whose elements are in the local array of a staged operand, widened or not."""
     write = next(u.operation for u in local.uses if isinstance(u.operation, kernel.WriteOp))
     op = write.value.owner
     while isinstance(op, CASTS):
@@ -42,7 +43,7 @@ def copied_from(local: SSAValue) -> Operation | Block:
 
 
 def _casts(value: SSAValue, element: str, half: str, shape: list[int]) -> list[Operation]:
-    """The casts of a vector of 8 bits to halves."""
+    """Return the casts of a vector of 8-bit elements to halves."""
     to, single = (VectorType(t, shape) for t in (float_type(half), f32))
     if element in kernel.WIDENING:
         wide = kernel.LanewiseOp(kernel.WIDENING[element], [value], {}, single)

@@ -1,4 +1,4 @@
-"""The sum of a tile: the loops over its steps, of which the first one has all whole groups of staged steps."""
+"""The sum of a tile: the loops over its steps, the first of which runs all whole groups of staged steps."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from mlc.passes.device.loops.coefficients import constant_of
 
 
 def tile_sum(tiles: scf.ParallelOp) -> list[scf.ForOp]:
-    """The loops of the only sum of each tile, each adding to the result of the one before; raises ScheduleError where
-    tiles have no such sum, which begins with 0."""
+    """Return the loops of the only sum of each tile, each of which adds to the result of the one before. Raises
+    ScheduleError if tiles have no such sum that begins with 0."""
     loops = [o for o in tiles.body.block.ops if isinstance(o, scf.ForOp)]
     chained = all(a.results[:1] == (b.iter_args[0],) for a, b in zip(loops, loops[1:], strict=False) if b.iter_args)
     if not loops or not chained or not all(map(_is_sum, loops)) or constant_of(loops[0].lb) != 0:
@@ -26,7 +26,7 @@ def tile_sum(tiles: scf.ParallelOp) -> list[scf.ForOp]:
 
 
 def _is_sum(loop: scf.ForOp) -> bool:
-    """Whether a loop, and those in it, add to one vector."""
+    """Return whether a loop, and the loops in it, add to one vector."""
     last = loop.body.block.last_op
     if len(loop.results) != 1 or not isinstance(loop.results[0].type, VectorType) or last is None:
         return False
