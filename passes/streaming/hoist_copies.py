@@ -1,13 +1,13 @@
-"""Loop-invariant code motion of copies (``hoist-copies``): what each block of a stream copies alike is
-copied to shared memory before.
+"""Loop-invariant code motion of copies (``hoist-copies``): data that every block of a stream copies to shared memory is
+copied once, before the stream.
 
     scf.for %j = 0 to %n {                               kernel.write (kernel.read %Q[%i]), %s
       kernel.write (kernel.read %Q[%i]), %s        →     scf.for %j = 0 to %n {
       kernel.write (kernel.read %K[%j]), %t                kernel.write (kernel.read %K[%j]), %t
       … }                                                  … }
 
-They are asynchronous where several elements are neighbours. Only copies move, with the index arithmetic that they need:
-queries of an attention stay in shared memory for all blocks of keys.
+These copies are asynchronous if several elements are neighbours. Only copies move, with the index arithmetic that they
+need: the queries of an attention stay in shared memory for all blocks of keys.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _hoist(fn: kernel.FuncOp, loop: scf.ForOp) -> None:
 
 
 def _start(read: kernel.ReadOp, write: kernel.WriteOp) -> None:
-    """Make a copy asynchronous, where several elements are neighbours in both arrays, and wait for it."""
+    """Make a copy asynchronous, if several elements are neighbours in both arrays, and wait for it."""
     fixed = [s for s in write.mixed_strides if isinstance(s, int)]
     width = width_of(read, write) if read.odd is None and read.result.has_one_use() else 0
     if width < 2 or write.valid or len(fixed) < len(write.mixed_strides):
@@ -74,6 +74,6 @@ def _start(read: kernel.ReadOp, write: kernel.WriteOp) -> None:
 
 
 def _copied(op: kernel.ReadOp) -> bool:
-    """Whether a read is only stored in a local array."""
+    """Return whether all uses of a read store it in a local array."""
     users: list[Operation] = [use.operation for use in op.result.uses]
     return all(isinstance(o, kernel.WriteOp) and isinstance(o.buffer.owner, kernel.LocalOp) for o in users)

@@ -1,12 +1,12 @@
-"""Order of blocks (``order-blocks``; longest processing time first: Graham, 1969): blocks of rows that have more blocks
-of keys begin first.
+"""Order of blocks (``order-blocks``; longest processing time first: Graham, 1969): blocks of rows with more blocks of
+keys begin first.
 
     scf.parallel (%i, %b) = (0, 0) to (16, 12) {          scf.parallel (%n, %b) = (0, 0) to (16, 12) {
       scf.for %j = 0 to %i + 1 { … } }               →      %i = 15 - %n
                                                             scf.for %j = 0 to %i + 1 { … } }
 
-A GPU gives its multiprocessors blocks in the order of their numbers. Where the last ones are the longest, as below the
-diagonal of a causal mask, few multiprocessors work on them in the end.
+A GPU assigns blocks to its multiprocessors in the order of their numbers. If the last blocks are the longest, as below
+the diagonal of a causal mask, only few multiprocessors work at the end.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class OrderBlocks(ModulePass):
 
 
 def _is_longer_at_the_end(blocks: scf.ParallelOp, axis: int) -> bool:
-    """Whether the last block along an axis has more iterations than the first one."""
+    """Return whether the last block along an axis has more iterations than the first one."""
     first, after = constant_of(blocks.lowerBound[axis]), constant_of(blocks.upperBound[axis])
     names: dict[SSAValue, str] = {arg: f"i{n}" for n, arg in enumerate(blocks.body.block.args)}
     loops = [o for o in blocks.body.block.ops if isinstance(o, scf.ForOp)]

@@ -6,10 +6,11 @@
       %old = kernel.read %m : vector<64xf32>      →      … %old … : vector<64x1xf32>
       kernel.write %new, %m : vector<64xf32> }           scf.yield %new }
 
-Of kernels whose schedule has tensor cores and a stream: their values have one distribution, by which the lanes that
-share a row reduce it by shuffles, and each keeps the row's result. A local array is promoted where all its accesses are
-of the whole array, by rows or all by columns, and each read comes after a write. Vectors of rows keep the reduced axis,
-with extent 1. A smaller last block that not all rows have is a loop of one iteration at most, carrying the results.
+The pass applies to kernels whose schedule has tensor cores and a stream. Their values have one distribution, in which
+the lanes that share a row reduce it by shuffles, and each keeps the row's result. A local array is promoted if all its
+accesses are of the whole array, all by rows or all by columns, and each read comes after a write. Vectors of rows keep
+the reduced axis, with extent 1. A smaller last block that not all rows have becomes a loop of at most one iteration,
+which carries the results.
 """
 
 from __future__ import annotations
@@ -53,13 +54,14 @@ class PromoteLocals(ModulePass):
 
 
 def is_stream_of_fragments(fn: kernel.FuncOp) -> bool:
-    """Whether the schedule of a kernel has a stream whose products are of tensor cores."""
+    """Return whether the schedule of a kernel has a stream whose products run on tensor cores."""
     nests = schedule_of(fn)
     return any(nest.streamed for nest in nests) and thread_block_of(nests).mma is not None
 
 
 def _is_whole(op: kernel.LocalOp) -> bool:
-    """Whether each access is of the whole array, or of the part of it that a smaller block has, in one order."""
+    """Return whether each access is of the whole array, or of the part of it that a smaller block has, all in one
+    order."""
     uses = [use.operation for use in op.result.uses]
     shape = op.result.type.get_shape()
     row_major = [prod(shape[n + 1 :]) for n in range(len(shape))]
@@ -77,7 +79,7 @@ def _covers(access: Operation, local: kernel.LocalOp, order: Sequence[int]) -> b
 
 
 def _shape(access: kernel.ReadOp | kernel.WriteOp) -> tuple[int, ...]:
-    """The extents of what is accessed, without the last ones of 1."""
+    """Return the extents of an access, without trailing extents of 1."""
     found = extents(access.value if isinstance(access, kernel.WriteOp) else access.result)
     while len(found) > 1 and found[-1] == 1:
         found = found[:-1]
@@ -86,9 +88,11 @@ def _shape(access: kernel.ReadOp | kernel.WriteOp) -> tuple[int, ...]:
 
 @dataclass
 class _Known:
-    """Which part of each local array was written last, at each place; ``unknown``: the arrays of which a read may come
-    before all writes, or be of another part. Of those that ``changes`` has for an operation, what it writes last may be
-    another part than was written before: smaller blocks that not all rows have.
+    """A walk over a kernel that tracks which part of each local array was written last.
+
+    ``unknown``: arrays of which a read may come before all writes, or read another part than was written. ``changes``:
+    for an operation with regions, the arrays of which it may write last another part than was written before it,
+    because not all rows have a smaller last block.
     """
 
     locals_: set[SSAValue]
@@ -96,7 +100,7 @@ class _Known:
     changes: dict[Operation, set[SSAValue]] = field(default_factory=dict)
 
     def visit(self, block: Block, written: dict[SSAValue, tuple[int, ...]]) -> dict[SSAValue, tuple[int, ...]]:
-        """Collect both, and give what is known at the end."""
+        """Collect ``unknown`` and ``changes`` in a block; return the parts written last at its end."""
         for op in block.ops:
             if isinstance(op, kernel.ReadOp) and op.buffer in self.locals_ and written.get(op.buffer) != _shape(op):
                 self.unknown.add(op.buffer)
@@ -109,7 +113,7 @@ class _Known:
     def _region(
         self, op: Operation, block: Block, written: dict[SSAValue, tuple[int, ...]]
     ) -> dict[SSAValue, tuple[int, ...]]:
-        """What is known after a region, which may be executed several times or not at all."""
+        """Return the parts written last after a region, which may be executed several times or not at all."""
         after = self.visit(block, dict(written))
         changed = {local for local, shape in written.items() if after.get(local) != shape}
         if not changed:
@@ -128,8 +132,8 @@ def _erase(locals_: Iterable[SSAValue]) -> None:
 
 @dataclass
 class _Promotion:
-    """Replaces the accesses of ``locals_``; ``changes``: those whose value an operation does not keep; ``current``: the
-    value of each one at the place that is visited."""
+    """The replacement of the accesses of ``locals_``. ``changes``: arrays whose value an operation does not keep;
+    ``current``: the value of each array at the point that is visited."""
 
     locals_: set[SSAValue]
     changes: dict[Operation, set[SSAValue]]
@@ -150,7 +154,7 @@ class _Promotion:
                     _Promotion(self.locals_, self.changes, dict(self.current)).block(region.block)
 
     def _loop(self, loop: scf.ForOp) -> None:
-        """A loop carries the values of the arrays that it writes, where they have one before."""
+        """Let a loop carry the values of the arrays that it writes, if they have a value before it."""
         for local in self.changes.get(loop, ()):
             self.current.pop(local, None)
         writes = (o.buffer for o in loop.walk() if isinstance(o, kernel.WriteOp))

@@ -1,11 +1,11 @@
-"""Sharing of local arrays (``share-locals``): loops over blocks that follow each other use the same ones.
+"""Sharing of local arrays (``share-locals``): loops over blocks that follow each other use the same local arrays.
 
     scf.parallel %i = 0 to 15 { … %s … }         scf.parallel %i = 0 to 15 { … %s … }
     scf.parallel %j = 0 to 1  { … %t … }    →    scf.parallel %j = 0 to 1  { … %s … }
 
-A smaller last block of rows has a loop of its own. What it stages has the types of the other blocks, as fragments are
-padded: shared memory holds one of each, and has room for larger blocks. Barriers are inserted later. For kernels with
-a stream on tensor cores.
+A smaller last block of rows has its own loop. The arrays that it stages have the types of those of the other blocks,
+because fragments are padded: shared memory then holds only one of each, and has room for larger blocks. Barriers are
+inserted later. The pass applies to kernels with a stream on tensor cores.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ShareLocals(ModulePass):
 
 
 def _share(fn: kernel.FuncOp) -> None:
-    """Let each loop use arrays of those before, each for one of its own; or the first buffer of a ring."""
+    """Let each loop use arrays of the loops before, each in place of one of its own; or the first buffer of a ring."""
     known: list[kernel.LocalOp] = []
     for loop, locals_ in locals_of_loops(fn):
         same = _pairs(locals_, known, 0)
@@ -54,7 +54,7 @@ def _share(fn: kernel.FuncOp) -> None:
 def _pairs(
     locals_: Sequence[kernel.LocalOp], others: Sequence[kernel.LocalOp], without: int
 ) -> dict[kernel.LocalOp, kernel.LocalOp]:
-    """For local arrays others, each for one, that are alike ``without`` their first axes."""
+    """Return for local arrays others, each for at most one, that are alike ``without`` so many first axes."""
     free, found = list(others), dict[kernel.LocalOp, kernel.LocalOp]()
     for local in locals_:
         shape = shape_of(local.result)
@@ -66,7 +66,7 @@ def _pairs(
 
 
 def _first(ring: kernel.LocalOp, loop: scf.ParallelOp) -> SSAValue:
-    """The first buffer of a ring, in the body of a loop."""
+    """Return the first buffer of a ring, in the body of a loop."""
     zero = arith.ConstantOp(IntegerAttr(0, i32))
     buffer = kernel.SubviewOp(ring.result, zero.result)
     first = loop.body.block.first_op

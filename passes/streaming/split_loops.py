@@ -1,5 +1,5 @@
 """Index-set splitting (``split-loops``; Griebl, Feautrier and Lengauer, 2000; LLVM: inductive range check elimination):
-the blocks of a stream in which a mask excludes nothing have a loop of their own, without the mask.
+the blocks of a stream in which a mask excludes nothing get a separate loop, without the mask.
 
     %r = scf.for %j = %lb to %ub iter_args(%a = %x) {        %m = min(⌊(%row - 63) / 64⌋ + 1, %ub)
       %in = (64·%j + step) <= (%row + step)                  %s = scf.for %j = %lb to %m iter_args(%a = %x) { … %v … }
@@ -7,8 +7,8 @@ the blocks of a stream in which a mask excludes nothing have a loop of their own
                                                                … select(%in, %v, -inf) … }
 
 A condition compares linear functions of the loop's variable and of a tile's points. The iterations in which it holds at
-all points are an interval: before and after it the loop stays as it was. Loops follow each other with what they carry,
-and copies in flight go on from one to the next, as the pass comes after ``pipeline-copies``.
+all points are an interval; before and after it the loop is not changed. Each loop carries its values to the next, and
+copies in flight continue from one to the next, because the pass runs after ``pipeline-copies``.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _is_stream(loop: scf.ForOp) -> bool:
 
 
 Selects = dict[tuple[Condition, ...], list[int]]
-"""The positions in a loop's body of the selections under equal conditions."""
+"""The positions, in a loop's body, of the selections under equal conditions."""
 
 
 def _selects(ranges: IndexRanges) -> Selects:
@@ -72,7 +72,7 @@ class _Split:
     scratch: Block = field(default_factory=Block)
 
     def run(self) -> None:
-        """Replace the loop by those before, in and after the iterations in which the most selections have no use."""
+        """Replace the loop by three: before, in and after the iterations in which most selections are unnecessary."""
         conditions = max(self.selects, key=lambda each: len(self.selects[each]))
         low, high = map(self.ranges.symbol, (self.loop.lb, self.loop.ub))
         bounds = (low, *_interval(conditions, low, high), high)
@@ -99,7 +99,7 @@ class _Split:
         self.loop.parent.insert_op_before(op, self.loop)
 
     def _limits(self, conditions: Sequence[Condition]) -> Iterator[tuple[int, int]]:
-        """The positions of reads, with each axis of which all points are valid where ``conditions`` hold."""
+        """Yield the positions of reads, with each axis along which all points are valid if ``conditions`` hold."""
         reads = [(n, op) for n, op in enumerate(self.loop.body.block.ops) if isinstance(op, kernel.ReadOp)]
         for n, op in reads:
             for axis, value in kernel.valid_of(op).items():
@@ -108,7 +108,7 @@ class _Split:
                     yield n, axis
 
     def _piece(self, start: SSAValue, stop: SSAValue, carried: Sequence[SSAValue]) -> scf.ForOp:
-        """The loop from ``start`` to ``stop``."""
+        """Return a copy of the loop from ``start`` to ``stop``."""
         copy = self.loop.clone()
         copy.operands = [start, stop, copy.step, *carried]
         self._insert(copy)
@@ -116,7 +116,8 @@ class _Split:
 
 
 def _free(piece: scf.ForOp, selects: Sequence[int], whole: Sequence[tuple[int, int]]) -> None:
-    """Let the selections at some positions be their first values, and reads have no limit along ``whole`` axes."""
+    """Replace the selections at some positions by their first values, and remove the limits of reads along ``whole``
+    axes."""
     ops = list(piece.body.block.ops)
     for n in selects:
         select = ops[n]
@@ -140,7 +141,7 @@ def _remove_limits(read: kernel.ReadOp, axes: Sequence[int]) -> None:
 
 
 def _interval(conditions: Sequence[Condition], low: DimLike, high: DimLike) -> tuple[DimLike, DimLike]:
-    """From the first iteration in which all conditions hold at each point to the one after the last."""
+    """Return the first iteration in which all conditions hold at each point, and the one after the last."""
     first, last = low, high
     for factor, rest in conditions:  # factor * j + rest >= 0
         if factor > 0:

@@ -4,9 +4,10 @@
     %p = math.exp %d                     →     %b = arith.mulf %m, 1.4427   // a row at a time
                                                %p = math.exp2 (%a - %b) fastmath<afn>
 
-In streams on tensor cores, whose exponentials are rounded to 16 bits. A constant factor of the scores and log2 e are
-one factor, and the compiler contracts the product and the difference: two instructions an element. The instruction has
-an error of 2 units in the last place, and 0 for what f32 has no normal number for (ex2.approx.ftz of PTX).
+The pass applies to streams on tensor cores, whose exponentials are rounded to 16 bits. A constant factor of the scores
+and log2 e become one factor, and the compiler contracts the product and the difference, which leaves two instructions
+an element. The instruction has an error of 2 units in the last place, and returns 0 for results that are subnormal in
+f32 (ex2.approx.ftz of PTX).
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class _Exp2:
                 op.erase()
 
     def _scaled(self, value: SSAValue) -> SSAValue:
-        """``value`` · log2 e: of what is equal along an axis, once; of a product with a constant, one product."""
+        """Return ``value`` · log2 e. A broadcast is scaled before broadcasting, and a constant factor is folded in."""
         match value.owner:
             case vector.BroadcastOp() as spread if isinstance(spread.source.type, VectorType):
                 return self._add(vector.BroadcastOp(self._scaled(spread.source), spread.vector.type))
@@ -82,7 +83,7 @@ class _Exp2:
 
 
 def _constant(value: SSAValue) -> float | None:
-    """The number that all elements of a vector are."""
+    """Return the number that all elements of a vector equal; None if they do not."""
     match value.owner:
         case vector.BroadcastOp(source=SSAValue(owner=arith.ConstantOp(value=FloatAttr() as number))):
             return float(number.value.data)

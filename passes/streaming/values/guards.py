@@ -1,4 +1,4 @@
-"""Guards of a stream's blocks as loops of at most one iteration, which can carry what blocks make.
+"""Guards of a stream's blocks: conditional operations become loops of at most one iteration, which can carry values.
 
 scf.if %c { … }      →      %n = arith.select %c, 1, 0
                             scf.for %i = 0 to %n step 1 { … }
@@ -16,7 +16,7 @@ from mlc.passes.device.loops.insertion import Inserter
 
 
 def guards_to_loops(fn: kernel.FuncOp) -> None:
-    """Make a loop of each operation on a condition that has one branch and no result."""
+    """Replace each scf.if with one branch and no result by a loop."""
     for op in [o for o in fn.walk() if isinstance(o, scf.IfOp) and not o.results and not o.false_region.blocks]:
         build = Inserter(op)
         zero, one = build.index(0), build.index(1)
@@ -29,7 +29,7 @@ def guards_to_loops(fn: kernel.FuncOp) -> None:
 
 
 def is_guard(loop: scf.ForOp) -> bool:
-    """Whether a loop has at most one iteration."""
+    """Return whether a loop has at most one iteration."""
     return constant_of(loop.lb) == 0 and _at_most_one(loop.ub)
 
 

@@ -20,19 +20,20 @@ Range = tuple[int, DimLike, DimLike]
 Condition = tuple[int, DimLike]
 """factor · variable + rest >= 0, at all points of a vector."""
 COMPARISONS = {2: (1, 1), 3: (1, 0), 4: (-1, 1), 5: (-1, 0)}
-"""Of predicates of arith.cmpi: whether the left side is the lesser one (1, else -1), and by how much at least."""
+"""For predicates of arith.cmpi: whether the left side is the lesser one (1, otherwise -1), and by how much at least."""
 
 
 @dataclass
 class IndexRanges:
-    """``env``: the values that symbols of rests name, which are defined before the loop."""
+    """The ranges of index arithmetic in ``loop``. ``env``: the values, defined before the loop, that symbols of rests
+    name."""
 
     loop: scf.ForOp
     env: dict[str, SSAValue] = field(default_factory=dict)
 
     def conditions(self, value: SSAValue) -> tuple[Condition, ...]:
-        """What a condition of a vector's points says, all of which depend on the loop's variable; none where it says
-        something else."""
+        """Return the conditions on the loop's variable that hold exactly if ``value`` does; () if it is no conjunction
+        of comparisons that all depend on the variable."""
         op = value.owner
         if isinstance(op, arith.AndIOp):
             left, right = self.conditions(op.lhs), self.conditions(op.rhs)
@@ -55,7 +56,7 @@ class IndexRanges:
         return ((factor, more[1] - less[2] - least),) if factor else ()
 
     def of(self, value: SSAValue) -> Range | None:
-        """The range of index arithmetic; None where it is not linear."""
+        """Return the range of index arithmetic; None if it is not linear."""
         if value is self.loop.body.block.args[0]:
             return 1, 0, 0
         constant = constant_of(value)
@@ -74,7 +75,7 @@ class IndexRanges:
         return 0, symbol, symbol
 
     def symbol(self, value: SSAValue) -> DimLike:
-        """The number that a value is, or its symbol."""
+        """Return the number that a value is, or its symbol."""
         constant = constant_of(value)
         if constant is not None:
             return constant

@@ -1,4 +1,4 @@
-"""Vectors of rows that keep the reduced axis: ``vector<64xf32>`` becomes ``vector<64x1xf32>``, which has the
+"""Kept axes: vectors of rows keep the reduced axis. ``vector<64xf32>`` becomes ``vector<64x1xf32>``, which has the
 distribution of the rows' elements.
 
     %m = kernel.multi_reduction %s : vector<64x64xf32> -> vector<64x1xf32>
@@ -17,7 +17,7 @@ from mlc.passes.device.distribution.value_classes import extents, value_classes
 
 
 def keep_axes(fn: kernel.FuncOp, locals_: Iterable[SSAValue]) -> None:
-    """Give all vectors of one axis that meet in local arrays, by way of elementwise operations, a second one."""
+    """Give a second axis to all vectors of one axis that local arrays connect, also through elementwise operations."""
     classes = value_classes(fn)
     accessed = (v for local in locals_ for v in _values(local) if len(extents(v)) == 1)
     found = {id(classes[v]): classes[v] for v in accessed}
@@ -36,7 +36,7 @@ def _values(local: SSAValue) -> Iterator[SSAValue]:
 
 
 def _widen_accesses(value: SSAValue) -> None:
-    """Give the read that makes a value, and its writes, a stride along the new axis."""
+    """Give the read that defines a value, and its writes, a stride along the new axis."""
     writes = [use.operation for use in value.uses if isinstance(use.operation, kernel.WriteOp)]
     for op in (value.owner, *writes):
         if isinstance(op, kernel.ReadOp | kernel.WriteOp):

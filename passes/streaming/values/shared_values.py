@@ -1,5 +1,5 @@
-"""Common subexpressions of a block: equal operations without effects, and equal reads of what the kernel does not
-write, are one."""
+"""Common subexpression elimination in a block: equal operations without effects, and equal reads of buffers that the
+kernel does not write, are merged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PURE = (arith.ConstantOp, vector.BroadcastOp, kernel.LanewiseOp, kernel.StepOp)
 
 
 def share_values(fn: kernel.FuncOp) -> None:
-    """Replace the later ones of equal operations of a block."""
+    """Replace an operation of a block by an earlier equal one."""
     written = {o.buffer for o in fn.walk() if isinstance(o, kernel.WriteOp | kernel.ScatterOp)}
     for block in [region.block for o in fn.walk() for region in o.regions]:
         _share(block, written)
