@@ -17,11 +17,13 @@ from xdsl.irdl import (
     opt_prop_def,
     prop_def,
     result_def,
+    traits_def,
     var_operand_def,
 )
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.kernel.access import TileAccess, Valid, axes_of, split_strides
+from mlc.dialects.kernel.effects import PURE, Accesses, Orders
 from mlc.dialects.types import element_of, memref, shape_of
 
 
@@ -36,6 +38,7 @@ class SubviewOp(IRDLOperation):
     source = operand_def(MemRefType)
     index = operand_def(i32)
     result = result_def(MemRefType)
+    traits = traits_def(PURE)
     assembly_format = "$source `[` $index `]` attr-dict `:` type($source) `->` type($result)"
 
     def __init__(self, source: SSAValue, index: SSAValue):
@@ -81,6 +84,7 @@ class AsyncCopyOp(TileAccess):
     strides = prop_def(DenseArrayBase)
     target_strides = prop_def(DenseArrayBase)
     width = prop_def(IntegerAttr)
+    traits = traits_def(Accesses(reads=("buffer",), writes=("target",)))
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     assembly_format = (
         "$buffer `[` $offset `]` (`strides` `(` $dynamic^ `)`)? `to` $target `[` $at `]` "
@@ -154,6 +158,7 @@ class AsyncGatherOp(IRDLOperation):
     valid_axes = opt_prop_def(DenseArrayBase)
     target_strides = prop_def(DenseArrayBase)
     width = prop_def(IntegerAttr)
+    traits = traits_def(Accesses(reads=("buffer",), writes=("target",)))
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     assembly_format = (
         "$buffer `[` $offsets `]` `to` $target `[` $at `]` (`valid` `(` $valid^ `)`)? (`when` `(` $when^ `)`)? "
@@ -203,6 +208,7 @@ class AsyncGroupOp(IRDLOperation):
     """A group of asynchronous copies: those of a thread since its last group (CUDA: cp.async.commit_group)."""
 
     name = "kernel.async_group"
+    traits = traits_def(Orders())
     assembly_format = "attr-dict"
 
 
@@ -215,6 +221,7 @@ class AsyncWaitOp(IRDLOperation):
 
     name = "kernel.async_wait"
     groups = prop_def(IntegerAttr)
+    traits = traits_def(Orders())
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "attr-dict"
 

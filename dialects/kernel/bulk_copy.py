@@ -32,9 +32,10 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.traits import NoTerminator
+from xdsl.traits import NoTerminator, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
+from mlc.dialects.kernel.effects import Accesses, Orders
 from mlc.dialects.semantics.dims import DimLike, parse_dim
 from mlc.dialects.types import ITEMSIZE, element_of
 
@@ -107,6 +108,7 @@ class BulkCopyOp(IRDLOperation):
     strides = prop_def(DenseArrayBase)
     box = prop_def(DenseArrayBase)
     span = prop_def(IntegerAttr)
+    traits = traits_def(Accesses(reads=("buffer",), writes=("target", "barrier")))
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     assembly_format = (
         "$buffer `[` $coordinates `]` `to` $target `[` $at `]` (`barrier` $barrier^ `[` $slot `]`)? "
@@ -162,6 +164,7 @@ class MbarrierInitOp(IRDLOperation):
     name = "kernel.mbarrier_init"
     barrier = operand_def(MemRefType)
     count = prop_def(IntegerAttr)
+    traits = traits_def(Accesses(writes=("barrier",)))
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$barrier attr-dict `:` type($barrier)"
 
@@ -177,6 +180,7 @@ class MbarrierExpectOp(IRDLOperation):
     barrier = operand_def(MemRefType)
     slot = operand_def(i32)
     bytes = prop_def(IntegerAttr)
+    traits = traits_def(Orders())
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$barrier `[` $slot `]` attr-dict `:` type($barrier)"
 
@@ -195,6 +199,7 @@ class MbarrierArriveOp(IRDLOperation):
     slot = operand_def(i32)
     mask = opt_operand_def(IndexType)
     when = opt_operand_def(IntegerType(1))
+    traits = traits_def(Orders())
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     assembly_format = "$barrier `[` $slot `]` (`multicast` $mask^)? (`when` $when^)? attr-dict `:` type($barrier)"
 
@@ -211,6 +216,7 @@ class MbarrierWaitOp(IRDLOperation):
     barrier = operand_def(MemRefType)
     slot = operand_def(i32)
     parity = operand_def(i32)
+    traits = traits_def(Orders())
     assembly_format = "$barrier `[` $slot `]` `parity` $parity attr-dict `:` type($barrier)"
 
     def __init__(self, barrier: SSAValue, slot: SSAValue, parity: SSAValue):
@@ -233,7 +239,7 @@ class SpecializeOp(IRDLOperation):
     groups = opt_prop_def(IntegerAttr)
     producer = region_def("single_block")
     consumer = region_def("single_block")
-    traits = traits_def(NoTerminator())
+    traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "attr-dict `producer` $producer `consumer` $consumer"
 

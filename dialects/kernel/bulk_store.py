@@ -13,11 +13,13 @@ from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
     prop_def,
+    traits_def,
     var_operand_def,
 )
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.kernel.bulk_copy import TensorMap, map_of, map_properties
+from mlc.dialects.kernel.effects import Accesses, Orders
 from mlc.dialects.types import element_name, element_of
 
 PART = 64  # rows that a warpgroup stores at a time, each of 128 bytes
@@ -51,6 +53,7 @@ class BulkStoreOp(IRDLOperation):
     strides = prop_def(DenseArrayBase)
     box = prop_def(DenseArrayBase)
     span = prop_def(IntegerAttr)
+    traits = traits_def(Accesses(reads=("staging",), writes=("staging", "buffer")))
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "$value `through` $staging `to` $buffer `[` $coordinates `]` attr-dict "
@@ -89,4 +92,5 @@ class BulkStoreWaitOp(IRDLOperation):
     """Waits until the bulk stores have read shared memory (CUDA: cp.async.bulk.wait_group.read)."""
 
     name = "kernel.bulk_store_wait"
+    traits = traits_def(Orders())
     assembly_format = "attr-dict"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import IndexType
-from xdsl.irdl import IRDLOperation, irdl_op_definition, result_def
+from xdsl.irdl import IRDLOperation, irdl_op_definition, result_def, traits_def
+
+from mlc.dialects.kernel.effects import PURE, Orders, ReadsPosition
 
 
 @irdl_op_definition
@@ -11,6 +13,7 @@ class BarrierOp(IRDLOperation):
     """All threads of a block reach it before one goes on, and see what the others wrote: ``kernel.barrier``."""
 
     name = "kernel.barrier"
+    traits = traits_def(Orders())
     assembly_format = "attr-dict"
 
 
@@ -19,6 +22,7 @@ class ClusterBarrierOp(IRDLOperation):
     """All threads of a cluster of blocks reach it before one goes on: ``kernel.cluster_barrier``."""
 
     name = "kernel.cluster_barrier"
+    traits = traits_def(Orders())
     assembly_format = "attr-dict"
 
 
@@ -28,6 +32,7 @@ class ClusterRankOp(IRDLOperation):
 
     name = "kernel.cluster_rank"
     result = result_def(IndexType)
+    traits = traits_def(PURE)
     assembly_format = "attr-dict"
 
     def __init__(self) -> None:
@@ -40,6 +45,7 @@ class IterationOp(IRDLOperation):
 
     name = "kernel.iteration"
     result = result_def(IndexType)
+    traits = traits_def(ReadsPosition())
     assembly_format = "attr-dict"
 
     def __init__(self) -> None:

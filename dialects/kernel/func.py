@@ -33,6 +33,7 @@ from xdsl.traits import IsolatedFromAbove, IsTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.kernel.declared import DeclaredFacts
+from mlc.dialects.kernel.effects import PURE, Accesses
 from mlc.dialects.kernel.generic import SymbolOp
 from mlc.dialects.semantics.dims import DimLike, parse_dim, symbols_of
 
@@ -96,9 +97,7 @@ class FuncOp(DeclaredFacts):
     def print(self, printer: Printer) -> None:
         reserved = ("sym_name", "function_type")
         facts = self.declared() | self.attributes
-        print_func_op_like(
-            printer, self.sym_name, self.function_type, self.body, facts, reserved_attr_names=reserved
-        )
+        print_func_op_like(printer, self.sym_name, self.function_type, self.body, facts, reserved_attr_names=reserved)
 
     def verify_(self) -> None:
         if tuple(self.block.arg_types) != tuple(self.function_type.inputs):
@@ -116,7 +115,7 @@ class ReturnOp(IRDLOperation):
 
     name = "kernel.return"
     args = var_operand_def()
-    traits = traits_def(IsTerminator())
+    traits = traits_def(IsTerminator(), PURE)
     assembly_format = "attr-dict ($args^ `:` type($args))?"
 
     def __init__(self, args: Sequence[SSAValue] = ()):
@@ -134,6 +133,7 @@ class LocalOp(IRDLOperation):
     name = "kernel.local"
     result = result_def(MemRefType)
     layout = opt_prop_def(StringAttr)
+    traits = traits_def(Accesses(allocates=("result",)))
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "attr-dict `:` type($result)"
 
@@ -152,12 +152,23 @@ class LibraryCallOp(IRDLOperation):
     function = prop_def(StringAttr)
     args = var_operand_def(MemRefType)
     integers = prop_def(ArrayAttr[StringAttr])
+    traits = traits_def(Accesses(reads=("ins",), writes=("out",)))
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$function `(` $args `)` attr-dict `:` type($args)"
 
     def __init__(self, function: str, args: Sequence[SSAValue], integers: Sequence[DimLike]):
         strings = ArrayAttr(StringAttr(str(n)) for n in integers)
         super().__init__(operands=[args], properties={"function": StringAttr(function), "integers": strings})
+
+    @property
+    def ins(self) -> tuple[SSAValue, ...]:
+        """The buffers that the function reads."""
+        return tuple(self.args[:-1])
+
+    @property
+    def out(self) -> SSAValue:
+        """The buffer that the function writes, its last argument."""
+        return self.args[-1]
 
 
 @irdl_op_definition
@@ -168,6 +179,7 @@ class CallOp(IRDLOperation):
     callee = prop_def(FlatSymbolRefAttrConstr)
     args = var_operand_def()
     res = var_result_def()
+    traits = traits_def(PURE)
     assembly_format = "$callee `(` $args `)` attr-dict `:` functional-type($args, $res)"
 
     def __init__(self, callee: str, args: Sequence[SSAValue], results: Sequence[Attribute]):

@@ -21,8 +21,10 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.traits import IsTerminator
+from xdsl.traits import IsTerminator, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
+
+from mlc.dialects.kernel.effects import PURE, Accesses
 
 
 @irdl_op_definition
@@ -47,6 +49,7 @@ class GenericOp(IRDLOperation):
     ins = var_operand_def(MemRefType)
     out = operand_def(MemRefType)
     body = region_def("single_block")
+    traits = traits_def(Accesses(reads=("ins",), writes=("out",)), RecursiveMemoryEffect())
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     assembly_format = (
         "$iters (`ins` `(` $ins^ `:` type($ins) `)`)? `outs` `(` $out `:` type($out) `)` attr-dict `do` $body"
@@ -108,7 +111,7 @@ class YieldOp(AbstractYieldOperation[Attribute]):
     """Ends the region of ``kernel.generic`` with the element's value."""
 
     name = "kernel.yield"
-    traits = traits_def(IsTerminator())
+    traits = traits_def(IsTerminator(), PURE)
 
 
 @irdl_op_definition
@@ -118,6 +121,7 @@ class IndexOp(IRDLOperation):
     name = "kernel.index"
     iterator = prop_def(StringAttr)
     result = result_def(IndexType)
+    traits = traits_def(PURE)
     assembly_format = "$iterator attr-dict"
 
     def __init__(self, iterator: str):
@@ -131,6 +135,7 @@ class SymbolOp(IRDLOperation):
     name = "kernel.symbol"
     dim = prop_def(StringAttr)
     result = result_def(IndexType)
+    traits = traits_def(PURE)
     assembly_format = "$dim attr-dict"
 
     def __init__(self, dim: str):

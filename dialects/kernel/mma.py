@@ -15,9 +15,11 @@ from xdsl.irdl import (
     opt_prop_def,
     prop_def,
     result_def,
+    traits_def,
 )
 from xdsl.utils.exceptions import VerifyException
 
+from mlc.dialects.kernel.effects import Accesses, Orders
 from mlc.dialects.types import FLOAT8, element_name, element_of
 
 
@@ -119,6 +121,7 @@ class MmaOp(IRDLOperation):
     in_flight = opt_prop_def(UnitAttr)
     partial = opt_prop_def(UnitAttr)
     result = result_def(VectorType)
+    traits = traits_def(Accesses(reads=("a", "b")))
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$acc `,` $a `,` $b attr-dict `:` type($acc) `,` type($a) `,` type($b) `->` type($result)"
 
@@ -194,6 +197,7 @@ class MmaWaitOp(IRDLOperation):
     sums = operand_def(VectorType)
     groups = prop_def(IntegerAttr)
     result = result_def(VectorType)
+    traits = traits_def(Orders())
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$sums attr-dict `:` type($sums) `->` type($result)"
 

@@ -5,8 +5,18 @@ from __future__ import annotations
 from xdsl.dialects.builtin import VectorType
 from xdsl.dialects.vector import CombiningKindAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.irdl import (
+    IRDLOperation,
+    ParsePropInAttrDict,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
 from xdsl.utils.exceptions import VerifyException
+
+from mlc.dialects.kernel.effects import PURE
 
 
 @irdl_op_definition
@@ -23,6 +33,7 @@ class MultiReductionOp(IRDLOperation):
     source = operand_def(VectorType)
     kind = prop_def(CombiningKindAttr)
     result = result_def(VectorType)
+    traits = traits_def(PURE)
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
 

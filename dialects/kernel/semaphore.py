@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType
 from xdsl.ir import SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def, traits_def
+
+from mlc.dialects.kernel.effects import Accesses, Orders
 
 
 @irdl_op_definition
@@ -23,6 +25,7 @@ class ArriveOp(IRDLOperation):
     at = operand_def(IndexType)
     blocks = operand_def(IndexType)
     result = result_def(IntegerType(1))
+    traits = traits_def(Orders())
     assembly_format = "$buffer `[` $at `]` `of` $blocks attr-dict `:` type($buffer)"
 
     def __init__(self, buffer: SSAValue, at: SSAValue, blocks: SSAValue):
@@ -43,6 +46,7 @@ class OthersArrivedOp(IRDLOperation):
     blocks = operand_def(IndexType)
     when = operand_def(IntegerType(1))
     result = result_def(IntegerType(1))
+    traits = traits_def(Accesses(reads=("buffer",)))
     assembly_format = "$buffer `[` $at `]` `of` $blocks `when` $when attr-dict `:` type($buffer)"
 
     def __init__(self, buffer: SSAValue, at: SSAValue, blocks: SSAValue, when: SSAValue):

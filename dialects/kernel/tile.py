@@ -26,11 +26,13 @@ from xdsl.irdl import (
     opt_prop_def,
     prop_def,
     result_def,
+    traits_def,
     var_operand_def,
 )
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.kernel.access import TileAccess, Valid, axes_of, split_strides, verify_element
+from mlc.dialects.kernel.effects import PURE, Accesses
 from mlc.dialects.types import FLOAT8
 
 
@@ -53,6 +55,7 @@ class ReadOp(TileAccess):
     strides = prop_def(DenseArrayBase)
     odd = opt_prop_def(UnitAttr)
     result = result_def()
+    traits = traits_def(Accesses(reads=("buffer",)))
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     assembly_format = (
         "$buffer `[` $offset `]` (`strides` `(` $dynamic^ `)`)? (`lanes` `(` $lanes^ `)`)? "
@@ -95,6 +98,7 @@ class WriteOp(TileAccess):
     valid = var_operand_def(IndexType)
     valid_axes = opt_prop_def(DenseArrayBase)
     strides = prop_def(DenseArrayBase)
+    traits = traits_def(Accesses(writes=("buffer",)))
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     assembly_format = (
         "$value `,` $buffer `[` $offset `]` (`strides` `(` $dynamic^ `)`)? (`lanes` `(` $lanes^ `)`)? "
@@ -122,6 +126,7 @@ class PrefetchOp(IRDLOperation):
     name = "kernel.prefetch"
     buffer = operand_def(MemRefType)
     offset = operand_def(IndexType)
+    traits = traits_def(Accesses(reads=("buffer",), writes=("buffer",)))
     assembly_format = "$buffer `[` $offset `]` attr-dict `:` type($buffer)"
 
     def __init__(self, buffer: SSAValue, offset: SSAValue):
@@ -143,6 +148,7 @@ class GatherOp(IRDLOperation):
     valid_axes = opt_prop_def(DenseArrayBase)
     lane_offsets = opt_prop_def(DenseArrayBase)
     result = result_def()
+    traits = traits_def(Accesses(reads=("buffer",)))
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     assembly_format = (
         "$buffer `[` $offsets `]` (`lanes` `(` $lanes^ `)`)? (`valid` `(` $valid^ `)`)? attr-dict "
@@ -183,6 +189,7 @@ class ScatterOp(IRDLOperation):
     offsets = operand_def()
     valid = var_operand_def(IndexType)
     valid_axes = opt_prop_def(DenseArrayBase)
+    traits = traits_def(Accesses(writes=("buffer",)))
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "$value `,` $buffer `[` $offsets `]` (`valid` `(` $valid^ `)`)? attr-dict "
@@ -213,6 +220,7 @@ class SlideOp(IRDLOperation):
     rows = operand_def(VectorType)
     next = operand_def(VectorType)
     result = result_def(VectorType)
+    traits = traits_def(PURE)
     assembly_format = "$rows `,` $next attr-dict `:` type($rows) `,` type($next) `->` type($result)"
 
     def __init__(self, rows: SSAValue, next: SSAValue):
@@ -232,6 +240,7 @@ class StepOp(IRDLOperation):
 
     name = "kernel.step"
     result = result_def()
+    traits = traits_def(PURE)
     assembly_format = "attr-dict `:` type($result)"
 
     def __init__(self, result: Attribute):
@@ -255,6 +264,7 @@ class LanewiseOp(IRDLOperation):
     of = prop_def(DictionaryAttr)
     args = var_operand_def()
     result = result_def()
+    traits = traits_def(PURE)
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$op `(` $args `)` attr-dict `:` functional-type($args, $result)"
 

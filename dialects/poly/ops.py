@@ -19,9 +19,10 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.traits import IsTerminator
+from xdsl.traits import IsTerminator, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
+from mlc.dialects.kernel.effects import PURE, Accesses, Orders
 from mlc.dialects.kernel.generic import verify_yield
 from mlc.dialects.poly.attributes import AccessAttr, DomainAttr
 from mlc.dialects.semantics.dims import DimLike, parse_dim
@@ -51,6 +52,7 @@ class StatementOp(IRDLOperation):
     ins = var_operand_def(MemRefType)
     out = operand_def(MemRefType)
     body = region_def("single_block")
+    traits = traits_def(RecursiveMemoryEffect(), Accesses(reads=("ins",), writes=("out",)))
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     assembly_format = (
         "$id (`ins` `(` $ins^ `:` type($ins) `)`)? `outs` `(` $out `:` type($out) `)` attr-dict `do` $body"
@@ -100,7 +102,7 @@ class YieldOp(AbstractYieldOperation[Attribute]):
     """Ends a statement's region with the element's value."""
 
     name = "poly.yield"
-    traits = traits_def(IsTerminator())
+    traits = traits_def(IsTerminator(), PURE)
 
 
 def _strings(values: Iterable[DimLike | str]) -> ArrayAttr[StringAttr]:
@@ -127,6 +129,7 @@ class TileOp(IRDLOperation):
     valid = prop_def(ArrayAttr[StringAttr])
     vector = prop_def(StringAttr)
     initial = opt_prop_def(UnitAttr)
+    traits = traits_def(Orders())
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$id attr-dict"
 

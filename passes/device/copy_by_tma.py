@@ -23,6 +23,7 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp, StringAttr, VectorType
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from mlc.dialects import kernel
 from mlc.dialects.kernel.bulk_copy import MOST_BOX
@@ -172,8 +173,7 @@ class _BulkCopy:
             rows, columns = self.tile
             self.local.layout = StringAttr(str(LinearLayout.identity("offset", rows * columns)))
         for op in (self.write, self.read):
-            op.detach()
-            op.erase()
+            Rewriter.erase_op(op)
 
     def _box(self, n: int, build: Inserter) -> kernel.BulkCopyOp:
         """Return the copy of the n-th box of columns."""

@@ -26,14 +26,16 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import ModuleOp, i32
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from mlc.dialects import kernel
 from mlc.dialects.types import element_of, memref, shape_of
 from mlc.passes.context import gpu_of
+from mlc.passes.dead_code import erase_dead
 from mlc.passes.device.distribute_values import threads_of
 from mlc.passes.device.gathers.axis_info import FirstNeighbours
 from mlc.passes.device.loops.index import number
-from mlc.passes.device.loops.insertion import Inserter, next_slot, sweep
+from mlc.passes.device.loops.insertion import Inserter, next_slot
 from mlc.passes.device.loops.pipelined_copies import Copy, copies_of, has_registers
 from mlc.passes.device.loops.recompute import recomputed
 from mlc.passes.device.loops.ring_depth import ring_depth
@@ -84,8 +86,7 @@ class _Pipeline:
         before.add(kernel.AsyncWaitOp(0))
         for old, result in zip(self.loop.results, new.results, strict=False):
             old.replace_all_uses_with(result)
-        self.loop.detach()
-        self.loop.erase()
+        Rewriter.erase_op(self.loop)
 
     def _ring(self, copy: Copy) -> SSAValue:
         type_ = memref(element_of(copy.local.result), (self.depth, *shape_of(copy.local.result)))
@@ -156,15 +157,13 @@ class _Pipeline:
             now = build.add(kernel.SubviewOp(self.rings[copy], slot)).results[0]
             copy.local.result.replace_all_uses_with(now)
         for op in [o for copy in self.copies for o in (copy.write, copy.read, copy.local)]:
-            op.detach()
-            op.erase()
+            Rewriter.erase_op(op)
         last = body.last_op
         assert last is not None
         following, _ = next_slot(Inserter(last).add, slot, self.depth, 1)
         Inserter(last).add(scf.YieldOp(*last.operands, following))
-        last.detach()
-        last.erase()
-        sweep(body)
+        Rewriter.erase_op(last)
+        erase_dead(body.ops)
         region = Region(self.loop.body.detach_block(body))
         new = scf.ForOp(self.loop.lb, self.loop.ub, self.loop.step, [*self.loop.iter_args, first], region)
         new.attributes |= self.loop.attributes

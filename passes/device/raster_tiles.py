@@ -18,6 +18,7 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.ir import Block, Region
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from mlc.dialects import kernel
 from mlc.dialects.poly import ScheduleError, schedule_of, thread_block_of
@@ -69,8 +70,7 @@ def _replace(old: scf.ParallelOp, rows: int, cluster: tuple[int, int]) -> None:
         block.add_op(op)
     number = len(outer) + 1
     build.add(scf.ParallelOp([zero] * number, [*outer, count], [one] * number, Region(block)))
-    old.detach()
-    old.erase()
+    Rewriter.erase_op(old)
 
 
 def _tile(tile: Index, high: Index, width: Index, rows: int, cluster: tuple[int, int]) -> tuple[Index, Index]:

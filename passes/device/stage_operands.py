@@ -143,8 +143,7 @@ class _Staging:
         """Replace the results of the loop by ``last``, and erase it."""
         for old, new in zip(self.loop.results, last, strict=True):
             old.replace_all_uses_with(new)
-        self.loop.detach()
-        self.loop.erase()
+        Rewriter.erase_op(self.loop)
 
     def _insert(self, op: Operation) -> Operation:
         self.block.insert_op_before(op, self.loop)
@@ -181,8 +180,7 @@ class _Staging:
             inner = body.last_op
             assert isinstance(inner, scf.YieldOp)
             at, carried = self._index(start), tuple(inner.operands)
-            inner.detach()
-            inner.erase()
+            Rewriter.erase_op(inner)
             Rewriter.inline_block(body, InsertPoint.before(self.loop), [at, *self.loop.iter_args])
         return carried
 

@@ -20,11 +20,13 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp, StringAttr, VectorType
 from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from mlc.dialects import kernel
 from mlc.dialects.poly import schedule_of, thread_block_of
 from mlc.dialects.types import ITEMSIZE, element_of, memref
 from mlc.passes.context import gpu_of
+from mlc.passes.dead_code import erase_dead
 from mlc.passes.device.bulk.consumer_order import groups_of
 from mlc.passes.device.bulk.positions import place_along, variables_of
 from mlc.passes.device.distribute_values import threads_of
@@ -32,7 +34,7 @@ from mlc.passes.device.distribution.tensor_box import CHUNK, Axis, Variable, box
 from mlc.passes.device.distribution.value_classes import value_classes
 from mlc.passes.device.distribution.warpgroup import WARPS
 from mlc.passes.device.loops.argument_alignment import are_aligned
-from mlc.passes.device.loops.insertion import Inserter, sweep
+from mlc.passes.device.loops.insertion import Inserter
 from mlc.passes.device.loops.ring_depth import ring_depth, ring_room
 from mlc.passes.schedule.apply_schedules import following
 from mlc.passes.shared_memory import check_shared
@@ -77,7 +79,7 @@ def _store(fn: kernel.FuncOp, copies: list[kernel.BulkCopyOp], target: GpuTarget
     check_shared(fn, target)
     for write, axes in found.items():
         _replace(write, axes, variables, staging.result)
-    sweep(loop.parent)
+    erase_dead(loop.parent.ops)
 
 
 def _axes(fn: kernel.FuncOp, write: kernel.WriteOp, variables: Mapping[SSAValue, Variable]) -> list[Axis] | None:
@@ -131,5 +133,4 @@ def _replace(
     box = tuple(min(axis.tile, PART if n else columns) for n, axis in enumerate(axes))
     made = kernel.TensorMap(write.buffer, extents, strides, box, WIDTH)
     build.add(kernel.BulkStoreOp(write.value, staging, made, coordinates))
-    write.detach()
-    write.erase()
+    Rewriter.erase_op(write)

@@ -28,6 +28,7 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerAttr, ModuleOp, VectorType, i1
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from mlc.dialects import kernel
 from mlc.dialects.poly import ScheduleError, schedule_of, thread_block_of
@@ -92,8 +93,7 @@ class _StreamK:
         shares, add = Shares.of(self.tiles, self.loops[0], self.count), Inserter(self.tiles).add
         items = scf.ParallelOp([constant(0, add)], [shares.items.value], [constant(1, add)], Region(self._item(shares)))
         add(items)
-        self.tiles.detach()
-        self.tiles.erase()
+        Rewriter.erase_op(self.tiles)
 
     def _item(self, shares: Shares) -> Block:
         """Return the body that runs the tiles of an item of work, the last tile first."""

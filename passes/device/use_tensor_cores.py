@@ -26,6 +26,7 @@ from xdsl.dialects import arith, scf, vector
 from xdsl.dialects.builtin import FloatAttr, ModuleOp, StringAttr, UnitAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from mlc.dialects import kernel
 from mlc.dialects.poly import ScheduleError, ThreadBlock, schedule_of, thread_block_of
@@ -132,15 +133,13 @@ def _replace(product: StagedProduct, mma: kernel.MmaShape, split: bool) -> None:
     assert loop.parent is not None
     loop.parent.insert_op_before(made, loop)
     loop.results[0].replace_all_uses_with(made.result)
-    loop.detach()
-    loop.erase()
+    Rewriter.erase_op(loop)
     if isinstance(product.left, HeldFactor):
         _erase_unread(product.left.local)
     _take_rest(made)
     for factor in (product.left, product.right):
         if not factor.local.result.uses:
-            factor.local.detach()
-            factor.local.erase()
+            Rewriter.erase_op(factor.local)
 
 
 def _erase_unread(local: kernel.LocalOp) -> None:
@@ -148,8 +147,7 @@ def _erase_unread(local: kernel.LocalOp) -> None:
     uses = [use.operation for use in local.result.uses]
     if all(isinstance(op, kernel.WriteOp) for op in uses):
         for op in uses:
-            op.detach()
-            op.erase()
+            Rewriter.erase_op(op)
 
 
 def _accumulate(product: kernel.MmaOp) -> None:
@@ -166,8 +164,7 @@ def _accumulate(product: kernel.MmaOp) -> None:
     added.parent.insert_op_before(product, added)
     product.operands[0] = other
     added.result.replace_all_uses_with(product.result)
-    added.detach()
-    added.erase()
+    Rewriter.erase_op(added)
 
 
 def _is_zero(value: SSAValue) -> bool:
@@ -193,8 +190,7 @@ def _take_rest(made: kernel.MmaOp) -> None:
     groups.operands[1] = rest.ub
     for old, result in zip(rest.results, groups.results, strict=True):
         old.replace_all_uses_with(result)
-    rest.detach()
-    rest.erase()
+    Rewriter.erase_op(rest)
 
 
 def _continues(op: Operation, groups: scf.ForOp) -> bool:
@@ -215,8 +211,7 @@ def _limit(read: Operation | Block, groups: scf.ForOp, end: SSAValue) -> None:
         new = kernel.GatherOp(read.buffer, read.offsets, read.result.type, valid=valid)
     body.insert_ops_before([left, new], read)
     read.results[0].replace_all_uses_with(new.results[0])
-    read.detach()
-    read.erase()
+    Rewriter.erase_op(read)
 
 
 def _laid_out(factor: Factor, extent: int, steps: int, element: str) -> tuple[SSAValue, tuple[int, int]]:
@@ -239,6 +234,5 @@ def _laid_out(factor: Factor, extent: int, steps: int, element: str) -> tuple[SS
         old.parent.insert_op_before(new, old)
     if narrow:
         widen_operand(staged, local)
-    write.detach()
-    write.erase()
+    Rewriter.erase_op(write)
     return local.result, strides

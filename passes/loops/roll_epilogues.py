@@ -23,6 +23,7 @@ from xdsl.dialects import arith, scf, vector
 from xdsl.dialects.builtin import IndexType, ModuleOp, VectorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from mlc.dialects import kernel
 from mlc.dialects.types import element_name, memref
@@ -152,8 +153,7 @@ class _Epilogue:
             op.detach()
             block.insert_op_before(op, after)
         for op in reversed(self.moved):
-            op.detach()
-            op.erase()
+            Rewriter.erase_op(op)
 
     def _stored(self, out: IndexBuilder, value: SSAValue) -> kernel.LocalOp:
         """Return a local array to which all rows of ``value`` are written."""

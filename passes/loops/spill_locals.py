@@ -18,8 +18,9 @@ from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FunctionType, ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from mlc.dialects import kernel
 from mlc.dialects.semantics.dims import DimLike
@@ -64,8 +65,7 @@ def _spill(fn: kernel.FuncOp, module: ModuleOp, spilled: list[kernel.LocalOp], b
     args = add_results(fn, module, [(element_of(o.result), (blocks, *shape_of(o.result))) for o in spilled])
     for local, arg in zip(spilled, args, strict=True):
         local.result.replace_all_uses_with(arg)
-        local.detach()
-        local.erase()
+        Rewriter.erase_op(local)
     fn.scratch = replace(fn.scratch, arrays=len(spilled), rows=blocks)
 
 
@@ -94,5 +94,4 @@ def _with_results(call: kernel.CallOp, more: list) -> None:
     block.insert_op_before(new, call)
     for old, result in zip(call.results, new.results, strict=False):
         old.replace_all_uses_with(result)
-    Operation.detach(call)
-    call.erase()
+    Rewriter.erase_op(call)

@@ -22,6 +22,7 @@ from typing import cast
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from mlc.dialects import kernel, poly
 from mlc.dialects.graph import WeightOp
@@ -105,8 +106,7 @@ def drop_arguments(fn: kernel.FuncOp, calls: Sequence[kernel.CallOp], unused: Se
         call.operands = [v for n, v in enumerate(call.args) if n not in unused]
         for weight in dict.fromkeys(weights):
             if isinstance(weight, WeightOp) and not weight.result.uses:
-                weight.detach()
-                weight.erase()
+                Rewriter.erase_op(weight)
 
 
 def _rename(fn: kernel.FuncOp) -> None:

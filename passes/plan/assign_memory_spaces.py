@@ -20,6 +20,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from mlc.dialects import rt
 from mlc.dialects.graph.sizes import upper
@@ -97,5 +98,4 @@ def drop_unread(program: rt.ProgramOp) -> None:
         users = [use.operation for use in op.result.uses]
         if all(isinstance(user, rt.CopyOp) and user.target is op.result for user in users):
             for each in (*users, op):
-                each.detach()
-                each.erase()
+                Rewriter.erase_op(each)

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, StringAttr, UnitAttr, i64
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from mlc.dialects import rt
 from mlc.dialects.semantics.dims import DimLike, evaluate, parse_dim, symbols_of
@@ -52,8 +53,7 @@ def drop_unused(program: rt.ProgramOp) -> None:
     """Erase buffers, and views of buffers, that no step uses."""
     for op in reversed(list(rt.walk(program.body.block))):
         if isinstance(op, rt.BufferOp | rt.ViewOp) and op.result.first_use is None:
-            op.detach()
-            op.erase()
+            Rewriter.erase_op(op)
 
 
 def add_redzones(program: rt.ProgramOp) -> None:

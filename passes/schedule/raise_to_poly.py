@@ -23,6 +23,7 @@ from xdsl.ir.affine import (
     AffineSymExpr,
 )
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from mlc.dialects import kernel, poly
 from mlc.dialects.graph import dims_of
@@ -50,8 +51,7 @@ def raise_kernel(fn: kernel.FuncOp) -> None:
     names = array_names(fn)
     for n, op in enumerate([o for o in fn.block.ops if isinstance(o, kernel.GenericOp)]):
         fn.block.insert_op_before(_statement(op, f"S{n}", names), op)
-        op.detach()
-        op.erase()
+        Rewriter.erase_op(op)
 
 
 def array_names(fn: kernel.FuncOp) -> dict[SSAValue, str]:
@@ -93,6 +93,5 @@ def _region(op: kernel.GenericOp) -> Region:
     last = region.block.last_op
     assert last is not None
     region.block.insert_op_before(poly.YieldOp(*last.operands), last)
-    last.detach()
-    last.erase()
+    Rewriter.erase_op(last)
     return region

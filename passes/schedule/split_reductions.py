@@ -26,6 +26,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import Attribute, Block, Region
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from mlc.dialects import kernel, poly
 from mlc.dialects.poly import ScheduleError
@@ -181,8 +182,7 @@ class _Calls:
         types = [tensor(element_of(each), shape_of(each)) for each in pair.types]
         for call in [o for o in self.module.walk() if isinstance(o, kernel.CallOp) and self._calls(o)]:
             self._replace(call, first, second, types)
-        self.fn.detach()
-        self.fn.erase()
+        Rewriter.erase_op(self.fn)
 
     def _calls(self, op: kernel.CallOp) -> bool:
         return bool(op.callee.root_reference == self.fn.sym_name)
@@ -198,8 +198,7 @@ class _Calls:
             block.insert_op_before(new, call)
         for old, result in zip(call.results, total.results, strict=True):
             old.replace_all_uses_with(result)
-        call.detach()
-        call.erase()
+        Rewriter.erase_op(call)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from mlc.dialects import kernel
 from mlc.passes.device.distribution.value_classes import extents
@@ -69,8 +70,7 @@ def _start(read: kernel.ReadOp, write: kernel.WriteOp) -> None:
     assert isinstance(write.parent, Block)
     write.parent.insert_ops_before([copy, kernel.AsyncGroupOp(), kernel.AsyncWaitOp(0)], write)
     for op in (write, read):
-        op.detach()
-        op.erase()
+        Rewriter.erase_op(op)
 
 
 def _copied(op: kernel.ReadOp) -> bool:

@@ -24,6 +24,7 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from mlc.dialects import kernel
 from mlc.dialects.poly import schedule_of, thread_block_of
@@ -126,8 +127,7 @@ class _Known:
 def _erase(locals_: Iterable[SSAValue]) -> None:
     for local in locals_:
         assert isinstance(local.owner, kernel.LocalOp)
-        local.owner.detach()
-        local.owner.erase()
+        Rewriter.erase_op(local.owner)
 
 
 @dataclass
@@ -183,5 +183,4 @@ class _Promotion:
 
 
 def _remove(op: Operation) -> None:
-    op.detach()
-    op.erase()
+    Rewriter.erase_op(op)

@@ -18,6 +18,7 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i32
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from mlc.dialects import kernel
 from mlc.dialects.types import shape_of
@@ -77,5 +78,4 @@ def _first(ring: kernel.LocalOp, loop: scf.ParallelOp) -> SSAValue:
 
 def _replace(local: kernel.LocalOp, by: SSAValue) -> None:
     local.result.replace_all_uses_with(by)
-    local.detach()
-    local.erase()
+    Rewriter.erase_op(local)

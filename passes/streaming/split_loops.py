@@ -18,21 +18,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
-from xdsl.dialects import arith, scf
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.traits import is_side_effect_free
+from xdsl.rewriter import Rewriter
 
 from mlc.dialects import kernel
 from mlc.dialects.poly import schedule_of
 from mlc.dialects.semantics.dims import DimLike, ceildiv, dim_max, dim_min, floordiv
+from mlc.passes.dead_code import erase_dead
 from mlc.passes.device.distribution.value_classes import extents
 from mlc.passes.device.loops.coefficients import constant_of
 from mlc.passes.loops.index.index_builder import IndexBuilder
 from mlc.passes.streaming.values.index_ranges import Condition, IndexRanges
-
-PURE = (arith.ConstantOp, kernel.LanewiseOp, kernel.StepOp)
 
 
 @dataclass(frozen=True)
@@ -91,8 +90,7 @@ class _Split:
                 carried = piece.results
         for old, new in zip(self.loop.results, carried, strict=True):
             old.replace_all_uses_with(new)
-        self.loop.detach()
-        self.loop.erase()
+        Rewriter.erase_op(self.loop)
 
     def _insert(self, op: Operation) -> None:
         assert self.loop.parent is not None
@@ -127,7 +125,7 @@ def _free(piece: scf.ForOp, selects: Sequence[int], whole: Sequence[tuple[int, i
         read = ops[n]
         assert isinstance(read, kernel.ReadOp)
         _remove_limits(read, [axis for _, axis in axes])
-    _erase_unused(piece.body.block)
+    erase_dead(piece.body.block.ops)
 
 
 def _remove_limits(read: kernel.ReadOp, axes: Sequence[int]) -> None:
@@ -136,8 +134,7 @@ def _remove_limits(read: kernel.ReadOp, axes: Sequence[int]) -> None:
     assert read.parent is not None
     read.parent.insert_op_before(new, read)
     read.result.replace_all_uses_with(new.result)
-    read.detach()
-    read.erase()
+    Rewriter.erase_op(read)
 
 
 def _interval(conditions: Sequence[Condition], low: DimLike, high: DimLike) -> tuple[DimLike, DimLike]:
@@ -150,11 +147,3 @@ def _interval(conditions: Sequence[Condition], low: DimLike, high: DimLike) -> t
         if factor < 0:
             last = dim_max(first, dim_min(last, floordiv(rest, -factor) + 1))
     return first, last
-
-
-def _erase_unused(block: Block) -> None:
-    for op in reversed(list(block.ops)):
-        pure = isinstance(op, PURE) or is_side_effect_free(op)
-        if op.results and pure and not op.regions and not any(result.uses for result in op.results):
-            op.detach()
-            op.erase()

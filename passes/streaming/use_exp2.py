@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import Float32Type, FloatAttr, ModuleOp, VectorType
 from xdsl.dialects.utils.fast_math import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from mlc.dialects import kernel
 from mlc.passes.streaming.promote_locals import is_stream_of_fragments
@@ -59,8 +60,7 @@ class _Exp2:
         self.exp.result.replace_all_uses_with(made)
         for op in (self.exp, difference):
             if isinstance(op, Operation) and not op.results[0].uses:
-                op.detach()
-                op.erase()
+                Rewriter.erase_op(op)
 
     def _scaled(self, value: SSAValue) -> SSAValue:
         """Return ``value`` · log2 e. A broadcast is scaled before broadcasting, and a constant factor is folded in."""

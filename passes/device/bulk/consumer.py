@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.rewriter import Rewriter
 
 from mlc.dialects import kernel
+from mlc.passes.dead_code import erase_dead
 from mlc.passes.device.bulk.consumer_order import ConsumerOrder
 from mlc.passes.device.bulk.mbarrier_ring import MbarrierRing
 from mlc.passes.device.bulk.products_in_flight import Release, await_products, start_products
 from mlc.passes.device.loops.coefficients import constant_of
 from mlc.passes.device.loops.index import number
-from mlc.passes.device.loops.insertion import Inserter, sweep
+from mlc.passes.device.loops.insertion import Inserter
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Consumer:
         following = [*self.ring.next(last.add, slot, parity), slot]
         last.add(scf.YieldOp(*body.last_op.operands, *following[: self._carried]))
         body.last_op.detach()
-        sweep(body)
+        erase_dead(body.ops)
         self._replace(old)
 
     @property
@@ -56,8 +58,7 @@ class Consumer:
             local.replace_uses_with_if(view, lambda use: use.operation not in self.copies)
         for op in (*self.copies, *(local.owner for local in self.ring.buffers)):
             assert isinstance(op, Operation)
-            op.detach()
-            op.erase()
+            Rewriter.erase_op(op)
 
     def _free(self, body: Block, last: Inserter, slot: SSAValue, former: Sequence[SSAValue]) -> None:
         """Free the buffer of the previous product, or of this one if none may be in flight. With two groups of warps,
@@ -83,8 +84,7 @@ class Consumer:
         if self.release.in_flight:
             await_products(list(new.results[: len(old.results)]), old)
             self.release.former(place.add, new.results[-1], certain=_runs(old))
-        old.detach()
-        old.erase()
+        Rewriter.erase_op(old)
 
 
 def _runs(loop: scf.ForOp) -> bool:

@@ -9,7 +9,6 @@ from xdsl.dialects import arith
 from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.passes.device.loops.index import constant, number
-from mlc.passes.device.loops.recompute import INDEX_ARITHMETIC
 
 
 @dataclass(frozen=True)
@@ -35,11 +34,3 @@ def next_slot(add: Callable[[Operation], object], slot: SSAValue, depth: int, st
     add(wraps := arith.CmpiOp(slot, number(end, add), "eq"))
     add(chosen := arith.SelectOp(wraps.result, number(start, add), moved.result))
     return chosen.result, wraps.result
-
-
-def sweep(block: Block) -> None:
-    """Erase index arithmetic that nobody uses."""
-    for op in reversed(list(block.ops)):
-        if isinstance(op, INDEX_ARITHMETIC) and not any(result.uses for result in op.results):
-            op.detach()
-            op.erase()

@@ -15,6 +15,7 @@ from collections.abc import Callable, Hashable
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import Rewriter
 
 _FOLD: dict[type[Operation], Callable[[int, int], int]] = {
     arith.AddiOp: int.__add__,
@@ -36,16 +37,14 @@ def fold_constants(block: Block) -> None:
     for value in known.values():
         if not value.uses.get_length():
             assert isinstance(value.owner, Operation)
-            value.owner.detach()
-            value.owner.erase()
+            Rewriter.erase_op(value.owner)
 
 
 def _merge(op: arith.ConstantOp, known: dict[Hashable, SSAValue], block: Block, first: Operation | None) -> None:
     """Replace equal constants by one."""
     if (value := known.setdefault(_key(op), op.result)) is not op.result:
         op.result.replace_all_uses_with(value)
-        op.detach()
-        op.erase()
+        Rewriter.erase_op(op)
         return
     op.result.name_hint = _hint(op)
     if op is not first:
@@ -67,8 +66,7 @@ def _fold(op: Operation, known: dict[Hashable, SSAValue], block: Block, first: O
     else:
         return
     op.results[0].replace_all_uses_with(result)
-    op.detach()
-    op.erase()
+    Rewriter.erase_op(op)
 
 
 def _number(value: SSAValue) -> int | None:

@@ -10,6 +10,7 @@ from xdsl.ir import Block, BlockArgument, Region, SSAValue
 from mlc.dialects import kernel, poly
 from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.types import bytes_of
+from mlc.passes.dead_code import erase_dead
 from mlc.passes.schedule.raise_to_poly import array_names
 
 Index = tuple[DimLike, ...]
@@ -50,9 +51,7 @@ class KernelCopy:
     def function(self, name: str, flops: DimLike | None) -> kernel.FuncOp:
         """Return the finished kernel, with the names of arrays in its accesses."""
         self.block.add_op(kernel.ReturnOp())
-        for local in [o for o in self.block.ops if isinstance(o, kernel.LocalOp) and not o.result.uses]:
-            local.detach()
-            local.erase()
+        erase_dead([o for o in self.block.ops if isinstance(o, kernel.LocalOp)])
         made = kernel.FuncOp(name, FunctionType.from_lists(list(self.block.arg_types), []), Region(self.block))
         names = array_names(made)
         for op, indices in self.indices.items():

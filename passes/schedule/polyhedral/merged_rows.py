@@ -15,6 +15,7 @@ from math import prod
 
 from xdsl.dialects.builtin import ArrayAttr, MemRefType
 from xdsl.ir import SSAValue
+from xdsl.rewriter import Rewriter
 
 from mlc.dialects import kernel, poly
 from mlc.dialects.semantics.dims import Dim
@@ -80,5 +81,4 @@ def _replace(local: kernel.LocalOp, at: int, count: int) -> None:
     assert local.parent is not None
     local.parent.insert_op_before(new, local)
     local.result.replace_all_uses_with(new.result)
-    local.detach()
-    local.erase()
+    Rewriter.erase_op(local)

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, UnitAttr, i64
 from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import Rewriter
 
 from mlc.dialects import kernel, poly
 from mlc.dialects.semantics.dims import Dim, DimLike
+from mlc.passes.dead_code import erase_dead
 from mlc.passes.schedule.polyhedral.masks import MASK, Conditions, Masks, Number
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 
@@ -69,8 +71,7 @@ def without_reads(old: poly.StatementOp, read: Sequence[int]) -> poly.StatementO
     new.properties |= {name: value for name, value in old.properties.items() if name not in new.properties}
     assert (kernel_ := old.parent_block()) is not None
     kernel_.insert_op_before(new, old)
-    old.detach()
-    old.erase()
+    Rewriter.erase_op(old)
     return new
 
 
@@ -129,7 +130,7 @@ def constant(value: Number, like: SSAValue) -> arith.ConstantOp:
 
 
 def _fold(ops: Sequence[Operation]) -> None:
-    """Fold selections by constant conditions and additions of zero, and erase operations without readers."""
+    """Fold selections by constant conditions and additions of zero, and erase dead operations."""
     for op in ops:
         match op:
             case arith.SelectOp(cond=SSAValue(owner=arith.ConstantOp(value=IntegerAttr() as chosen))):
@@ -138,10 +139,7 @@ def _fold(ops: Sequence[Operation]) -> None:
                 zeros = [v for v in op.operands if _is_zero(v)]
                 if zeros:
                     op.result.replace_all_uses_with(op.lhs if op.rhs is zeros[-1] else op.rhs)
-    for op in reversed(ops):
-        if not isinstance(op, poly.YieldOp) and not any(r.uses for r in op.results):
-            op.detach()
-            op.erase()
+    erase_dead(ops)
 
 
 def _is_zero(value: SSAValue) -> bool:

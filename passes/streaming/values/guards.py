@@ -9,6 +9,7 @@ from __future__ import annotations
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import Rewriter
 
 from mlc.dialects import kernel
 from mlc.passes.device.loops.coefficients import constant_of
@@ -24,8 +25,7 @@ def guards_to_loops(fn: kernel.FuncOp) -> None:
         body = op.true_region.block
         body.insert_arg(IndexType(), 0)
         build.add(scf.ForOp(zero, count, one, [], op.detach_region(op.true_region)))
-        op.detach()
-        op.erase()
+        Rewriter.erase_op(op)
 
 
 def is_guard(loop: scf.ForOp) -> bool:

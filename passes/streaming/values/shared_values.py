@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from xdsl.dialects import arith, vector
 from xdsl.ir import Block, Operation
+from xdsl.rewriter import Rewriter
 from xdsl.traits import is_side_effect_free
 
 from mlc.dialects import kernel
@@ -31,5 +32,4 @@ def _share(block: Block, written: set) -> None:
         if first is not op:
             for old, new in zip(op.results, first.results, strict=True):
                 old.replace_all_uses_with(new)
-            op.detach()
-            op.erase()
+            Rewriter.erase_op(op)
