@@ -22,13 +22,16 @@ from mlc.dialects.graph.contract import ContractOp
 from mlc.dialects.graph.map import scalar_element
 from mlc.dialects.graph.traits import FusesWithProducer, PointwiseIndices
 from mlc.dialects.semantics.dims import DimLike
-from mlc.dialects.semantics.expr import Index, Load, parse, walk
+from mlc.dialects.semantics.expr import Call, Const, Index, Load, parse, walk
 from mlc.dialects.semantics.statement import MONOIDS, Statement, statement
 from mlc.dialects.types import tensor
 
+LINEAR = ("add", "sub", "mul")
+
 
 class _ReadsPanels(FusesWithProducer):
-    """Each panel of the result reads one panel of a contraction's result (``interleave-gates``)."""
+    """Each panel of the result reads one panel of a contraction's result (``interleave-gates``), at places that loops
+    can follow: of a gather from it, any row of the panel may be in another tile."""
 
     def holds(self, op: Operation) -> bool:
         assert isinstance(op, ComputeOp)
@@ -38,7 +41,9 @@ class _ReadsPanels(FusesWithProducer):
         lhs, rhs, out = product.terms
         panels = out[:1] == rhs[:1] != "" and out[:1] not in lhs
         read = [e for e in walk(parse(op.expr.data)) if isinstance(e, Load) and e.operand == 0]
-        return panels and all((e.index or ())[:1] == (Index("i0"),) for e in read)
+        places = [walk(at) for e in read for at in e.index or ()]
+        linear = all(isinstance(e, Index | Const | Call) and getattr(e, "fn", "add") in LINEAR for at in places for e in at)
+        return panels and linear and all((e.index or ())[:1] == (Index("i0"),) for e in read)
 
 
 class _GathersPointwise(PointwiseIndices):

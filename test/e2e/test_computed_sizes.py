@@ -50,6 +50,10 @@ CASES: dict[str, tuple[str, str, list[list[tuple[int, ...]]]]] = {
     "before half, backwards": (
         "float[b,n] x", "k = Div(n, two) l = Neg(k) y = Slice(x, minus, l, one, minus)", [[(2, 8)], [(3, 7)], [(1, 2)]],
     ),
+    "rows of a batch of products": (
+        "float[n,n] x, float[b,n,k] z", "p = MatMul(x, z) i = Cast<to=7>(z) y = GatherElements<axis=1>(p, i)",
+        [[(8, 8), (2, 8, 3)], [(5, 5), (3, 5, 20)]],
+    ),
 }  # fmt: skip
 
 
