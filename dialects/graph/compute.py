@@ -22,7 +22,7 @@ from mlc.dialects.graph.contract import ContractOp
 from mlc.dialects.graph.map import scalar_element
 from mlc.dialects.graph.traits import FusesWithProducer, PointwiseIndices
 from mlc.dialects.semantics.dims import DimLike
-from mlc.dialects.semantics.expr import Call, Const, Index, Load, parse, walk
+from mlc.dialects.semantics.expr import Call, Const, Expr, Index, Load, parse, walk
 from mlc.dialects.semantics.statement import MONOIDS, Statement, statement
 from mlc.dialects.types import tensor
 
@@ -41,9 +41,12 @@ class _ReadsPanels(FusesWithProducer):
         lhs, rhs, out = product.terms
         panels = out[:1] == rhs[:1] != "" and out[:1] not in lhs
         read = [e for e in walk(parse(op.expr.data)) if isinstance(e, Load) and e.operand == 0]
-        places = [walk(at) for e in read for at in e.index or ()]
-        linear = all(isinstance(e, Index | Const | Call) and getattr(e, "fn", "add") in LINEAR for at in places for e in at)
+        linear = all(_is_linear(at) for e in read for at in e.index or ())
         return panels and linear and all((e.index or ())[:1] == (Index("i0"),) for e in read)
+
+
+def _is_linear(index: Expr) -> bool:
+    return all(isinstance(e, Index | Const) or isinstance(e, Call) and e.fn in LINEAR for e in walk(index))
 
 
 class _GathersPointwise(PointwiseIndices):

@@ -79,4 +79,18 @@ class Stack:
     whole: Tensor
 
 
-Value = Tensor | Maps | Stack | list["Tensor"] | None  # a list is an ONNX sequence
+@dataclass
+class Pieces:
+    """An ONNX sequence of the parts of a tensor along an axis, ``size`` elements each, of which the last may have
+    fewer."""
+
+    whole: Tensor
+    axis: int
+    size: DimLike
+
+    @property
+    def extent(self) -> DimLike:
+        return self.whole.shape[self.axis]
+
+
+Value = Tensor | Maps | Stack | Pieces | list["Tensor"] | None  # a list is an ONNX sequence

@@ -54,6 +54,23 @@ CASES: dict[str, tuple[str, str, list[list[tuple[int, ...]]]]] = {
         "float[n,n] x, float[b,n,k] z", "p = MatMul(x, z) i = Cast<to=7>(z) y = GatherElements<axis=1>(p, i)",
         [[(8, 8), (2, 8, 3)], [(5, 5), (3, 5, 20)]],
     ),
+    "the last part of three": (
+        "float[b,n] x", "k = Constant<value_int=3>() l = Constant<value_int=-1>() p = SplitToSequence<axis=1>(x, k) "
+        "y = SequenceAt(p, l)", [[(2, 8)], [(3, 9)], [(1, 1)]],
+    ),
+    "the second part of three": (
+        "float[b,n] x", "k = Constant<value_int=3>() l = Constant<value_int=1>() p = SplitToSequence<axis=1>(x, k) "
+        "y = SequenceAt(p, l)", [[(2, 8)], [(3, 5)], [(1, 4)], [(1, 3)]],
+    ),
+    "halves in other order": (
+        "float[b,n] x", """u = Constant<value_int=1>() v = Constant<value_int=0>() a = Add(n, one) d = Div(a, two)
+        k = Squeeze(d) p = SplitToSequence<axis=1>(x, k) f = SequenceAt(p, v) l = SequenceAt(p, u) t = Tanh(f)
+        y = Concat<axis=1>(l, t)""", [[(2, 8)], [(3, 5)], [(1, 2)], [(1, 1)]],
+    ),
+    "parts counted and joined": (
+        "float[b,n] x", """k = Constant<value_int=4>() p = SplitToSequence<axis=-1>(x, k) c = SequenceLength(p)
+        f = Cast<to=1>(c) j = ConcatFromSequence<axis=1>(p) y = Mul(j, f)""", [[(2, 8)], [(3, 5)], [(1, 2)]],
+    ),
 }  # fmt: skip
 
 

@@ -72,21 +72,6 @@ def _more(g: Sized, sizes: Sequence[Shape | None]) -> None:
         g.sizes[name] = [s if s and min(s) > 0 else None for s in sizes]
 
 
-def growing(g: Sized) -> None:
-    """A state to which each iteration appends a row."""
-    x, axis, trips, meaning = _rows(g)
-    p = f"l{len(g.nodes)}_"
-    start = g.make("Slice", [x, *(g.constant([v]) for v in (0, 1, axis))], lambda s: resized(s, axis, 1))
-    nodes = [_node("Gather", [x, f"{p}i"], f"{p}row", axis=axis), _node("Tanh", [f"{p}row"], f"{p}tame"),
-             _node("Unsqueeze", [f"{p}tame", g.constant([axis])], f"{p}one"),
-             _node("Concat", [f"{p}state", f"{p}one"], f"{p}next", axis=axis),
-             _node("Identity", [f"{p}go"], f"{p}on")]  # fmt: skip
-    inputs = [_info(f"{p}i", TensorProto.INT64), _info(f"{p}go", TensorProto.BOOL), _info(f"{p}state")]
-    body = _body(inputs, nodes, [_info(f"{p}on", TensorProto.BOOL), _info(f"{p}next")])
-    rule = lambda s: resized(s, axis, 1 + meaning(s[axis]))  # noqa: E731
-    g.make("Loop", [trips, "", start], rule, of=[x], body=body, kind="float32")
-
-
 def scanned(g: Sized) -> None:
     """A scan along an axis, backwards or not; its last state and all of them along some axis."""
     x = g.one(2, 5)
@@ -186,5 +171,5 @@ def transform(g: Sized) -> None:
 
 
 LOOPS: tuple[Callable[[Sized], None], ...] = (
-    looped, looped, growing, scanned, sequence, sequence, cells, cells, spectrum, transform,
+    looped, looped, scanned, sequence, sequence, cells, cells, spectrum, transform,
 )  # fmt: skip

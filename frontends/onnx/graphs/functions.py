@@ -10,7 +10,7 @@ import onnx
 from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, TypeProto, helper
 
 from mlc.frontends.build.errors import NotSupported
-from mlc.frontends.build.tensors import Stack, Tensor
+from mlc.frontends.build.tensors import Pieces, Stack, Tensor
 from mlc.frontends.onnx.node import Node
 from mlc.frontends.onnx.reading.types import ELEMENT_OF_ONNX
 
@@ -28,7 +28,7 @@ def body_of(node: Node) -> FunctionProto:
         body = schema.get_function_with_opset_version(max(versions)) if versions else b""
     else:
         versions = [v for v in schema.context_dependent_function_opset_versions if v <= node.opset]
-        if any(isinstance(x, list | Stack) for x in node.inputs) or node.op in CRASHING:
+        if any(isinstance(x, list | Stack | Pieces) for x in node.inputs) or node.op in CRASHING:
             raise NotSupported("operator not supported")
         types = [_type(x).SerializeToString() for x in node.inputs]
         proto = _with_identifiers(node.proto).SerializeToString()

@@ -1,6 +1,7 @@
 """Sequences and optionals: lists of tensors at import, nothing at run time.
 
-Tensors of one shape whose number is a symbol, or large, are one tensor (``Stack``), and SequenceMap is a loop.
+Tensors of one shape whose number is a symbol, or large, are one tensor (``Stack``), and SequenceMap is a loop. Parts of
+an open extent are that tensor (``Pieces``), of which SequenceAt is a slice.
 """
 
 from __future__ import annotations
@@ -10,14 +11,16 @@ from typing import Any
 import numpy as np
 
 from mlc.dialects.graph.sizes import sizes_of
-from mlc.dialects.semantics.dims import Dim, DimLike
+from mlc.dialects.semantics.dims import Dim, DimLike, ceildiv
 from mlc.frontends.build.builder import MAX_ELEMENTS
 from mlc.frontends.build.control.loops import Iteration, emit_loop
 from mlc.frontends.build.control.unroll import UNROLLED
-from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.errors import NeedsConstant, NotSupported
+from mlc.frontends.build.folding.comparisons import at_least, smaller
 from mlc.frontends.build.ops.indexing.gather import gather_at
 from mlc.frontends.build.ops.shapes.axes import normalize_axis
-from mlc.frontends.build.tensors import Stack, Tensor
+from mlc.frontends.build.runtime_scalars import is_runtime
+from mlc.frontends.build.tensors import Pieces, Stack, Tensor
 from mlc.frontends.onnx.node import Node, onnx_op
 
 
@@ -25,6 +28,9 @@ def _list(node: Node) -> list[Tensor]:
     given = node.inputs[0]
     if isinstance(given, Stack):
         return node.build.elements(given)
+    if isinstance(given, Pieces):
+        why = "are read one by one, counted, or joined along it"
+        raise NotSupported(f"parts of a dimension of {given.extent} {why}; fix that with dims={{name: size}}")
     if not isinstance(given, list):
         raise NotSupported("a sequence that is not made in the model")
     return list(given)
@@ -40,7 +46,22 @@ def at(node: Node) -> Tensor:
     given = node.inputs[0]
     if isinstance(given, Stack):
         return gather_at(node.build, given.whole, node.build.reshape(node[1], ()), 0)
+    if isinstance(given, Pieces):
+        return _piece(node, given)
     return _list(node)[node.scalar(1)]
+
+
+def _piece(node: Node, x: Pieces) -> Tensor:
+    """One of the parts, by its number or from the last one; a guard requires that there is one."""
+    (number,) = node.runtime_scalars(1)
+    if is_runtime(number):
+        raise NeedsConstant("the number of a part whose size is a symbol; it is computed at run time")
+    if at_least(number, 0) is False:
+        number = number + ceildiv(x.extent, x.size)
+    start = number * x.size
+    for least in (number, x.extent - start - 1):
+        node.build.require(least, 0)
+    return node.build.cut(x.whole, x.axis, start, smaller(x.size, x.extent - start))
 
 
 @onnx_op("SequenceInsert", since=11)
@@ -63,6 +84,8 @@ def length(node: Node) -> Tensor:
     given = node.inputs[0]
     if isinstance(given, Stack):
         return node.build.reshape(Tensor.of_dims(given.whole.shape[:1]), ())
+    if isinstance(given, Pieces):
+        return node.build.reshape(Tensor.of_dims([ceildiv(given.extent, given.size)]), ())
     return Tensor.from_known(np.asarray(len(_list(node)), np.int64))
 
 
@@ -71,6 +94,8 @@ def concat_from(node: Node) -> Tensor:
     given, build, new = node.inputs[0], node.build, node.attr("new_axis", 0)
     if isinstance(given, Stack):
         return _joined(node, given.whole)
+    if isinstance(given, Pieces) and not new and normalize_axis(node.attr("axis"), given.whole.rank) == given.axis:
+        return given.whole
     values = _list(node)
     axis = normalize_axis(node.attr("axis"), values[0].rank + new)
     if new:
@@ -95,13 +120,16 @@ def split_to(node: Node) -> Any:
     x, build = node[0], node.build
     axis = normalize_axis(node.attr("axis", 0), x.rank)
     extent, kept = x.shape[axis], node.has(1) or node.flag("keepdims", 1)
-    size = None if node.has(1) and node[1].rank else node.ints(1)[0] if node.has(1) else 1
+    size = None if node.has(1) and node[1].rank else node.runtime_scalar(1, 1)
     if size == 1 and (not isinstance(extent, int) or extent > UNROLLED):
         return (_single(node, x, axis, kept),)
     if size is None:
         sizes = node.dims(1, extent)
-    elif not isinstance(extent, int):
-        raise NotSupported("pieces of a symbolic dimension, of several elements; fix it with dims={name: size}")
+    elif is_runtime(size):
+        raise NeedsConstant("the size of pieces is computed at run time")
+    elif not isinstance(extent, int) or not isinstance(size, int):
+        build.require(size, 1)
+        return (Pieces(x, axis, size),)
     else:
         sizes = [min(size, extent - n) for n in range(0, extent, size)]
     if sizes_of(sizes):
