@@ -59,7 +59,16 @@ def _fitted(build: Movement, x: Tensor, extents: Sequence[tuple[DimLike, bool]])
     for axis, (extent, exact) in enumerate(extents[: x.rank]):
         if exact or x.shape[axis] != 1 and extent != 1:
             x = with_extent(build, x, axis, extent)
+        if not exact and x.shape[axis] != extent:
+            _fix_to_one(build, x.shape[axis], extent)
     return x
+
+
+def _fix_to_one(build: Movement, *extents: DimLike) -> None:
+    """Of two extents that are never equal one is 1. Raises Fixed where a dimension decides that: b beside 2*b."""
+    able = [d for d in extents if isinstance(d, Dim) and not never_zero(d - 1)]
+    if len(able) == 1 and 1 not in extents:
+        fix(build, able[0] - 1)
 
 
 def with_extent(build: Movement, x: Tensor, axis: int, extent: DimLike) -> Tensor:

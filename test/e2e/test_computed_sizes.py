@@ -71,6 +71,7 @@ CASES: dict[str, tuple[str, str, list[list[tuple[int, ...]]]]] = {
         "float[b,n] x", """k = Constant<value_int=4>() p = SplitToSequence<axis=-1>(x, k) c = SequenceLength(p)
         f = Cast<to=1>(c) j = ConcatFromSequence<axis=1>(p) y = Mul(j, f)""", [[(2, 8)], [(3, 5)], [(1, 2)]],
     ),
+    "one row beside two": ("float[b,n] x", "d = Concat<axis=0>(x, x) y = Add(d, x)", [[(1, 8)], [(2, 3)]]),
 }  # fmt: skip
 
 
