@@ -30,7 +30,7 @@ LINEAR = ("add", "sub", "mul")
 
 
 class _ReadsPanels(FusesWithProducer):
-    """Each panel of the result reads one panel of a contraction's result (``interleave-gates``), at places that loops
+    """Each panel of the result reads one panel of a contraction's result (``interleave-gates``), at indices that loops
     can follow: of a gather from it, any row of the panel may be in another tile."""
 
     def holds(self, op: Operation) -> bool:
