@@ -1,4 +1,5 @@
-"""Code generation: kernels and host program as C files, the signature, and the payload."""
+"""Code generation: a planned module becomes C files of kernels, a C file of the host program, the signature, and the
+payload."""
 
 from __future__ import annotations
 
@@ -24,16 +25,17 @@ from mlc.passes.codegen.cpu.payload_layout import payload_layout, states_of
 from mlc.passes.plan.program.arena import ALIGN
 
 FILE_BYTES = 100_000
-"""Of kernels, after which the next file begins. A file's headers take the compiler as long as 10 kB of kernels."""
+"""The bytes of kernels after which the next file begins. The compiler takes as long for a file's headers as for 10 kB
+of kernels."""
 LIBRARY_CALL = ", tid, threads);"  # ends the call of one
 FACTORS = ("mlc_cholesky_", "mlc_lu_", "mlc_triangular_solve_")
 OF_THEIR_OWN = {"mlc_forest_": "forest", "mlc_coupling(": "coupling", **dict.fromkeys(FACTORS, "factors")}
-"""How the calls of some begin -> their header, which is not mlc_library.h."""
+"""How calls of some runtime library functions begin → their header, which is not mlc_library.h."""
 
 
 @dataclass(frozen=True)
 class Code:
-    """The input of the C compiler and the artifact writer; ``families`` are those of the called runtime library
+    """The input of the C compiler and of the artifact writer. ``families``: those of the called runtime library
     functions."""
 
     sources: dict[str, str]
@@ -55,14 +57,15 @@ class Kernels:
 
 
 def print_kernels(module: ModuleOp, lanes: int) -> Kernels:
-    """C for the kernels of a planned module. A symbol is the hash of its C text, so equal code has equal objects."""
+    """Return C for the kernels of a planned module. A symbol is the hash of its C text, so equal code has equal
+    objects."""
     strings = {name: print_kernel(fn, "KERNEL", lanes) for name, fn in functions_of(module).items()}
     symbols = {name: f"k_{hashlib.sha256(text.encode()).hexdigest()[:16]}" for name, text in strings.items()}
     return Kernels(symbols, {symbols[name]: text.replace("KERNEL", symbols[name], 1) for name, text in strings.items()})
 
 
 def functions_of(module: ModuleOp) -> dict[str, kernel.FuncOp]:
-    """The kernels of a module by name."""
+    """Return the kernels of a module by name."""
     return {o.sym_name.data: o for o in module.ops if isinstance(o, kernel.FuncOp)}
 
 
@@ -75,7 +78,7 @@ def emit_c(
     about: dict[str, Any],
     file_bytes: int = FILE_BYTES,
 ) -> Code:
-    """C for a planned module; ``about`` is added to the signature (compiler version, target)."""
+    """Return C for a planned module. ``about`` is added to the signature (compiler version, target)."""
     program, functions = program_of(module), functions_of(module)
     signature = signature_of(program, functions, kernels.symbols, prefix, weights) | about
     files = enumerate(groups(kernels.strings, file_bytes))
@@ -85,14 +88,14 @@ def emit_c(
 
 
 def routine_families(program: rt.ProgramOp) -> tuple[str, ...]:
-    """The families of the runtime library functions that a program calls: ``string`` of ``string.concat``."""
+    """Return the families of the runtime library functions that a program calls: ``string`` for ``string.concat``."""
     calls = (op.fn.data for op in rt.walk(program.body.block) if isinstance(op, rt.RoutineOp))
     table = ["string"] if program.strings is not None else []
     return tuple(sorted({*table, *(fn.split(".")[0] for fn in calls)}))
 
 
 def unit(strings: Sequence[str]) -> str:
-    """A C file of kernels; of the headers it has only what they need, as parsing takes time."""
+    """Return a C file of kernels. It includes only the headers that the kernels need, because parsing takes time."""
     text = "\n".join(["", *strings])
     calls = [line.strip() for line in text.splitlines() if line.endswith(LIBRARY_CALL)]
     called = {next((h for name, h in OF_THEIR_OWN.items() if c.startswith(name)), "library") for c in calls}
@@ -101,7 +104,7 @@ def unit(strings: Sequence[str]) -> str:
 
 
 def groups(strings: Mapping[str, str], file_bytes: int) -> list[list[str]]:
-    """The symbols of the kernels (symbol -> text) of each file: a kernel begins the next one after ``file_bytes``."""
+    """Return the symbols of the kernels (symbol -> text) in each file; a new file begins after ``file_bytes``."""
     files: list[list[str]] = []
     full = True
     for symbol, text in strings.items():
@@ -117,7 +120,7 @@ def groups(strings: Mapping[str, str], file_bytes: int) -> list[list[str]]:
 def signature_of(
     program: rt.ProgramOp, functions: dict[str, kernel.FuncOp], symbols: dict[str, str], prefix: str, weights: Weights
 ) -> dict[str, Any]:
-    """What a model says of itself; targets add to it."""
+    """Return the signature of a model, to which targets add entries."""
     ops = list(rt.walk(program.body.block))
     inputs = [_tensor(n.data, o) for n, o in zip(program.inputs, _of(ops, rt.InputOp), strict=True)]
     outputs = [_output(n.data, o) for n, o in zip(program.outputs, _of(ops, rt.OutputOp), strict=True)]
@@ -147,7 +150,7 @@ def _guard(text: str) -> dict[str, str]:
 
 
 def _interface(called: dict[str, Any]) -> str:
-    """The digest of what a caller relies on: other weights, kernels or targets keep it."""
+    """Return the digest of the entries that a caller relies on; other weights, kernels or targets do not change it."""
     return hashlib.sha256(json.dumps(called, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -161,15 +164,15 @@ def _tensor(name: str, op: Any) -> dict[str, Any]:
 
 
 def _output(name: str, op: rt.OutputOp) -> dict[str, Any]:
-    """An output; ``alias`` is the number of the input whose memory it may be, ``optional`` are axes that a caller's
-    tensor has only where they are not 1."""
+    """Return the entry of an output. ``alias`` is the number of the input whose memory it may be; ``optional`` are axes
+    of extent 1 that a caller's tensor may lack."""
     given = None if op.input is None else rt.root(op.input).owner
     found = _tensor(name, op) | ({"optional": list(op.optional_axes)} if op.optional_axes else {})
     return found | ({"alias": given.index.value.data} if isinstance(given, rt.InputOp) else {})
 
 
 def _sizes(program: rt.ProgramOp) -> list[dict[str, Any]]:
-    """The run-time dimensions: the output with each value, and the upper bound."""
+    """Return the entries of the run-time dimensions: the output that has each value, and the upper bound."""
     names = [s.data for s in program.sizes or ()]
     bounds = program.bound_of
     numbers = enumerate(names, len(program.outputs) - len(names))
@@ -192,7 +195,8 @@ def _launch(op: rt.LaunchOp, functions: dict[str, kernel.FuncOp], symbols: dict[
 
 
 def _arena(program: rt.ProgramOp) -> dict[str, Any]:
-    """Bytes of the arena and the most bytes alive at one time, for the assumed values of symbolic dimensions."""
+    """Return the bytes of the arena and the most bytes alive at one time, for the assumed values of symbolic
+    dimensions."""
     assert program.arena is not None
     size, live, at = (program.arena.data[name] for name in ("bytes", "live", "at"))
     assert isinstance(size, IntegerAttr) and isinstance(live, IntegerAttr) and isinstance(at, DictionaryAttr)
@@ -202,7 +206,7 @@ def _arena(program: rt.ProgramOp) -> dict[str, Any]:
 
 
 def payload(program: rt.ProgramOp, weights: WeightStore) -> Iterator[bytes | memoryview]:
-    """The payload in pieces, one weight in memory at a time; entries start at multiples of 64 bytes."""
+    """Yield the payload in pieces, with one weight in memory at a time; entries start at multiples of 64 bytes."""
     for _, name in payload_layout(program).entries:
         array = weights[name]
         data = array.reshape(-1).view("u1").data if array.nbytes else b""

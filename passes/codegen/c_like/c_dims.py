@@ -1,4 +1,4 @@
-"""Symbolic dimensions as C expressions over variables of the symbols' names."""
+"""Symbolic dimensions as C expressions over variables that have the names of the symbols."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ NONE: Mapping[Atom, str] = MappingProxyType({})
 
 
 def c_dim(value: DimLike, names: Mapping[Atom, str] = NONE) -> str:
-    """``2*batch + (h+1)//2`` → ``(2 * batch + mlc_floordiv_i64(h + 1, 2))``; integers as they are. ``names`` are those
-    of variables that have the value of an atom."""
+    """``2*batch + (h+1)//2`` → ``(2 * batch + mlc_floordiv_i64(h + 1, 2))``; integers stay as they are. ``names``:
+    variables that have the values of atoms."""
     if isinstance(value, int):
         return str(value)
     terms = []
@@ -33,8 +33,8 @@ def _atom(atom: Atom, names: Mapping[Atom, str]) -> str:
 
 
 def shared_atoms(values: Iterable[DimLike], type_: str) -> tuple[list[str], dict[Atom, str]]:
-    """The lines that declare a variable for each division, maximum and minimum in ``values``, and their names: many
-    extents are multiples of the same few."""
+    """Return the lines that declare a variable for each division, maximum and minimum in ``values``, and the variables'
+    names: many extents are multiples of the same few."""
     names: dict[Atom, str] = {}
     lines: list[str] = []
 

@@ -1,4 +1,5 @@
-"""Which values of a kernel are printed within the expression that uses them, for a lower register pressure."""
+"""Inlining: which values of a kernel are printed within the expression that uses them, for a lower register
+pressure."""
 
 from __future__ import annotations
 
@@ -10,14 +11,14 @@ from mlc.passes.codegen.c_like.c_types import is_scalar
 
 
 def has_partial_sums(op: scf.ForOp) -> bool:
-    """Whether a loop in ``op`` has partial sums: loop-carried values that do not start from those of ``op``."""
+    """Return whether a loop in ``op`` has partial sums: loop-carried values that do not start from those of ``op``."""
     inner = [o for o in op.body.block.ops if isinstance(o, scf.ForOp) and o.iter_args]
     return any(v not in op.body.block.args for o in inner for v in o.iter_args)
 
 
 def inlines(value: SSAValue) -> bool:
-    """Whether a value is printed within the expression that uses it: one side of a register tile's update (a row's
-    scalars), and the product that is added to the accumulator."""
+    """Return whether a value is printed within the expression that uses it: one side of a register tile's update (a
+    row's scalars), or the product that is added to the accumulator."""
     user = value.get_user_of_unique_use()
     if user is None or user.parent is not value.owner.parent:
         return False
@@ -33,7 +34,7 @@ def is_dot4(op: Operation | Block) -> bool:
 
 
 def inlines_broadcast(op: vector.BroadcastOp) -> bool:
-    """Whether the product that reads a broadcast follows it without a statement between them."""
+    """Return whether the product that reads a broadcast is printed without a statement between the two."""
     user = op.vector.get_user_of_unique_use()
     if user is None or not (isinstance(user, arith.MulfOp) or is_dot4(user)):
         return False

@@ -11,7 +11,7 @@ from mlc.passes.codegen.c_like.c_types import CodegenError, c_scalar
 
 
 def literal(op: arith.ConstantOp, name: str) -> str | None:
-    """The literal of a constant of an element type; None for a vector."""
+    """Return the literal of a constant of an element type; None for a vector."""
     if isinstance(op.value, FloatAttr):
         return float_literal(op.value.value.data, name)
     if not isinstance(op.value, IntegerAttr):
@@ -22,7 +22,7 @@ def literal(op: arith.ConstantOp, name: str) -> str | None:
 
 
 def float_literal(value: float, name: str) -> str:
-    """An exact C literal; of bfloat16 its bits."""
+    """Return an exact C literal; for bfloat16 its bits."""
     if name == "bf16":
         bits = struct.unpack("<I", struct.pack("<f", value))[0]
         return "0x7fc0" if value != value else str((bits + 0x7FFF + (bits >> 16 & 1)) >> 16)

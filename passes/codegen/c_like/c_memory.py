@@ -12,30 +12,32 @@ _LOADS = {"1": "mlc_load", "2": "mlc_load_every_2", "3": "mlc_load_every_3", "4"
 
 
 def clamped(leading: Sequence[int], valid: Mapping[int, str]) -> list[int | str]:
-    """The indices of a point of leading axes, of which those beyond a number of valid ones are the last valid one: a
-    read needs no branch, and what it returns there is not used."""
+    """Return the indices of a point of leading axes, where indices beyond the valid ones are those of the last valid
+    one: a read then needs no branch, and its result there is not used."""
     return [f"{valid[n]}_{i}" if i and n in valid else i for n, i in enumerate(leading)]
 
 
 def clamped_rows(points: str, count: int) -> Iterator[str]:
-    """The declarations of the indices of ``count`` rows, of which the first ``points`` are valid."""
+    """Yield the declarations of the indices of ``count`` rows, of which the first ``points`` are valid."""
     for i in range(1, count):
         yield f"const int64_t {points}_{i} = mlc_minimum_i64({i}, {points} - 1);"
 
 
 def inside(leading: Sequence[int], valid: Mapping[int, str]) -> str:
-    """The C condition that a point of leading axes is valid; empty where it is for all inputs: the first one is."""
+    """Return the C condition that a point of the leading axes is valid. Index 0 is always valid, so it needs no
+    condition; the text is empty if no index needs one."""
     return " && ".join(f"{i} < {valid[n]}" for n, i in enumerate(leading) if i and n in valid)
 
 
 def guarded(value: str, leading: Sequence[int], valid: Mapping[int, str], type_: str) -> str:
-    """``value`` where a point of leading axes is valid, else 0."""
+    """Return a C expression that is ``value`` if a point of the leading axes is valid, otherwise 0."""
     condition = inside(leading, valid)
     return f"({condition} ? {value} : ({type_}){{0}})" if condition else value
 
 
 def offset(base: str, leading: Sequence[int | str], chunk: Chunk, strides: Sequence[str]) -> str:
-    """C expression of the element at ``leading`` and the chunk's first lane: base + Σ index·stride."""
+    """Return the C expression of the offset of the element at ``leading`` and the chunk's first lane: base + Σ
+    index·stride."""
     constant, terms = 0, [base]
     for i, stride in zip((*leading, chunk.start), strides, strict=True):
         if isinstance(i, str):
@@ -50,14 +52,14 @@ def offset(base: str, leading: Sequence[int | str], chunk: Chunk, strides: Seque
 
 
 def lanes_of(chunk: Chunk, lanes: str | None) -> str | None:
-    """The number of valid lanes, as a C expression; None where all are valid."""
+    """Return the number of valid lanes, as a C expression; None if all are valid."""
     if lanes is not None:
         return f"mlc_clamp({lanes} - {chunk.start}, {chunk.width})"
     return None if chunk.valid == chunk.width else str(chunk.valid)
 
 
 def read(pointer: str, at: str, layout: Layout, chunk: Chunk, stride: str, lanes: str | None) -> str:
-    """C expression of one variable read at ``pointer[at]``."""
+    """Return the C expression of one variable read at ``pointer[at]``."""
     memory = memory_element(layout.element)
     if chunk.width == 1:
         value = f"{pointer}[{at}]"
@@ -72,12 +74,14 @@ def read(pointer: str, at: str, layout: Layout, chunk: Chunk, stride: str, lanes
 
 
 def in_pairs(layout: Layout) -> bool:
-    """Whether a stride-2 read can share loads with the elements between; not for predicates, which change width."""
+    """Return whether a read with stride 2 can share loads with the elements between; predicates cannot, because their
+    width changes."""
     return not layout.scalar and layout.element != "i1"
 
 
 def read_pairs(pointer: str, at: str, layout: Layout, c: int, odd: bool) -> str:
-    """C expression of every second element from ``pointer[at]`` on, or (``odd``) of those between; both share loads."""
+    """Return the C expression of every second element from ``pointer[at]`` on, or with ``odd`` of the elements between;
+    both share loads."""
     chunk = layout.chunks[c]
     name, n = f"{memory_element(layout.element)}x{chunk.width}", lanes_of(chunk, None)
     if n is not None:
@@ -91,7 +95,7 @@ def read_pairs(pointer: str, at: str, layout: Layout, c: int, odd: bool) -> str:
 
 
 def slide(rows: Tile, last: Tile, leading: tuple[int, ...], c: int) -> str:
-    """C expression of a variable of ``rows`` shifted by one lane."""
+    """Return the C expression of a variable of ``rows`` shifted by one lane."""
     chunks = rows.layout.chunks
     chunk, name = chunks[c], rows.layout.c_type(chunks[c])
     if c + 1 == len(chunks):
@@ -105,8 +109,8 @@ def slide(rows: Tile, last: Tile, leading: tuple[int, ...], c: int) -> str:
 
 
 def transposed_axis(layout: Layout, strides: Sequence[str]) -> int | None:
-    """The axis of a tile that is contiguous in memory where the last axis is not. The tile is read in vectors along it,
-    which are then transposed in registers."""
+    """Return the axis of a tile that is contiguous in memory, if the last axis is not; None otherwise. The tile is read
+    in vectors along this axis, which are then transposed in registers."""
     vectors = layout.chunks[0].width > 1 and vector_name(layout.element, 16) in TRANSPOSABLE and layout.element != "i1"
     if not vectors or strides[-1] in ("0", "1"):
         return None
@@ -118,7 +122,7 @@ def read_transposed(
     pointer: str, base: str, layout: Layout, chunk: Chunk, at: Sequence[int], axis: int, strides: Sequence[str],
     lanes: str | None, valid: Mapping[int, str],
 ) -> list[str]:  # fmt: skip
-    """C expressions of the vectors along ``axis`` from ``at`` on, one for each lane of ``chunk``."""
+    """Return C expressions of the vectors along ``axis`` from ``at`` on, one for each lane of ``chunk``."""
     name, size = vector_name(layout.element, chunk.width), layout.shape[axis] - at[axis]
     others = {n: points for n, points in valid.items() if n != axis}
     vectors = []
@@ -132,7 +136,7 @@ def read_transposed(
 
 
 def gather(pointer: str, offsets: str, layout: Layout, chunk: Chunk, lanes: str | None) -> str:
-    """C expression of one variable gathered at the offsets in another."""
+    """Return the C expression of one variable gathered at the offsets in another."""
     if chunk.width == 1:
         value = f"{pointer}[{offsets}]"
         return value if lanes is None else f"({lanes} > {chunk.start} ? {value} : 0)"
@@ -144,7 +148,8 @@ def gather(pointer: str, offsets: str, layout: Layout, chunk: Chunk, lanes: str 
 def gather_constant(
     pointer: str, at: str, layout: Layout, chunk: Chunk, offsets: Sequence[int], lanes: str | None
 ) -> str:
-    """C expression of one variable gathered at constant ``offsets``, one for each lane, from ``pointer[at]``."""
+    """Return the C expression of one variable gathered at constant ``offsets``, one for each lane, from
+    ``pointer[at]``."""
     own = offsets[chunk.start : chunk.start + chunk.valid]
     low, steps = min(own), {b - a for a, b in itertools.pairwise(own)}
     if own[0] == low and len(steps) <= 1:
@@ -165,8 +170,8 @@ def _load(name: str, address: str, n: int, width: int) -> str:
 
 
 def _lanes(name: str, chunk: Chunk, n: str | None, element: Callable[[int | str], str]) -> str:
-    """A vector built lane by lane; lanes from ``n`` on are not read. For an ``n`` known only at run time this is a
-    loop: the C compiler needs seconds for the same as unrolled conditions."""
+    """Return a vector built lane by lane; lanes from ``n`` on are not read. An ``n`` known only at run time needs a
+    loop: the C compiler takes seconds for the equivalent unrolled conditions."""
     if n is not None and not n.isdigit():
         return f"__extension__({{ {name} v_ = {{0}}; for (int i_ = 0; i_ < {n}; i_++) v_[i_] = {element('i_')}; v_; }})"
     items = [element(lane) for lane in range(chunk.width if n is None else int(n))]
@@ -174,13 +179,13 @@ def _lanes(name: str, chunk: Chunk, n: str | None, element: Callable[[int | str]
 
 
 def _chosen(name: str, chunk: Chunk, n: str | None, elements: Sequence[str]) -> str:
-    """A vector of the given elements; those from lane ``n`` on are not read."""
+    """Return a vector of the given elements; those from lane ``n`` on are not read."""
     read = [p if n is None else f"{lane} < {n} ? {p} : 0" for lane, p in enumerate(elements)]
     return f"({name}){{{', '.join(read)}}}"
 
 
 def write(pointer: str, at: str, tile: Tile, value: str, chunk: Chunk, stride: str, lanes: str | None) -> str:
-    """C statement that writes one variable to ``pointer[at]``."""
+    """Return the C statement that writes one variable to ``pointer[at]``."""
     if chunk.width == 1:
         store = f"{pointer}[{at}] = {value};"
         return store if lanes is None else f"if ({lanes} > {chunk.start}) {store}"
@@ -194,12 +199,12 @@ def write(pointer: str, at: str, tile: Tile, value: str, chunk: Chunk, stride: s
 
 
 def memory_element(element: str) -> str:
-    """Predicates are bytes in memory."""
+    """Return the element type in memory, where predicates are bytes."""
     return {"i1": "i8", "bf16": "u16"}.get(element, element)
 
 
 def pointer_type(element: str) -> str:
-    """C type of a buffer's elements, signless as the vector types are; narrow ones are bytes."""
+    """Return the C type of a buffer's elements: signless, like the vector types; narrow types are bytes."""
     return c_scalar("i8" if element == "i1" or is_narrow(element) else element.replace("ui", "i"))
 
 

@@ -45,7 +45,8 @@ HALF = "f16"
 def expression(
     name: str, args: Sequence[str], source: str, result: str, chunk: Chunk, properties: Mapping[str, Attribute]
 ) -> str:
-    """C for operation ``name`` on variables ``args`` of element type ``source``, with results of type ``result``.
+    """Return C for the operation ``name`` on variables ``args`` of element type ``source``, with results of type
+    ``result``.
 
     Raises CodegenError for an operation or element type without C code.
     """
@@ -91,8 +92,8 @@ def _other(name: str, args: Sequence[str], source: str, chunk: Chunk) -> str:
 
 
 def _short(element: str, other: str, chunk: Chunk) -> str:
-    """``element`` if it is a 16-bit float without native operations. Scalars of half precision have them, and convert
-    from and to double directly."""
+    """Return ``element`` if it is a 16-bit float without native operations. Scalars of half precision have native
+    operations, and convert from and to double directly."""
     return element if element == "bf16" or element == HALF and chunk.width > 1 and other != "f64" else ""
 
 
@@ -105,7 +106,7 @@ def _by_float(
     chunk: Chunk,
     properties: Mapping[str, Attribute],
 ) -> str:
-    """An operation on 16-bit floats: computed in f32 and rounded."""
+    """Return an operation on 16-bit floats, computed in f32 and rounded."""
     if source == short:
         args, source = [f"mlc_widen_{_suffix(short, chunk)}({a})" for a in args], "f32"
     wide = "f32" if result == short else result
@@ -174,7 +175,7 @@ def _compare(name: str, args: Sequence[str], source: str, chunk: Chunk, properti
 
 
 def _compared(sign: str, a: str, b: str, element: str, chunk: Chunk) -> str:
-    """A predicate; for vectors a mask with lanes of 32 bits."""
+    """Return a predicate; for vectors it is a mask with lanes of 32 bits."""
     if chunk.width == 1 or element in ("f32", "i32", "u32", "i1"):
         return f"{a} {sign} {b}"
     if element in ("i64", "u64", "f64"):
@@ -186,7 +187,7 @@ def _compared(sign: str, a: str, b: str, element: str, chunk: Chunk) -> str:
 
 
 def _byte_cast(name: str, arg: str, source: str, result: str, chunk: Chunk) -> str:
-    """A cast between vectors of bytes and of longer elements, by way of i32: see mlc_int8.h."""
+    """Return a cast between vectors of bytes and of longer elements, through i32: see mlc_int8.h."""
     if result == "i8":
         whole = arg if source == "i32" else _cast("arith.fptosi", arg, source, "i32", chunk)
         return f"mlc_narrow_i32x{chunk.width}({whole})"
@@ -215,7 +216,7 @@ def _cast(name: str, arg: str, source: str, result: str, chunk: Chunk) -> str:
 
 
 def _bitcast(arg: str, source: str, result: str, chunk: Chunk) -> str:
-    """The bits of a float as an integer, or of an integer as a float."""
+    """Return the bits of a float as an integer, or of an integer as a float."""
     if chunk.width > 1:
         return f"({vector_name(result, chunk.width)}){arg}"
     return f"MLC_BITS({c_scalar(source)}, {c_scalar(result)}, {arg})"

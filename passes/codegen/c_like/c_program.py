@@ -1,4 +1,5 @@
-"""What the printers of host programs share: buffers as C expressions, and the walk over phases, loops and branches."""
+"""The common part of the printers of host programs: buffers as C expressions, and the walk over phases, loops and
+branches."""
 
 from __future__ import annotations
 
@@ -19,28 +20,29 @@ from mlc.passes.plan.program.arena import buffers_of
 
 
 def declare(dims: Sequence[str], type_: str, source: str) -> list[str]:
-    """Variables of the symbolic dimensions."""
+    """Return the lines that declare variables of the symbolic dimensions."""
     return [f"  const {type_} {d} = {source}[{n}]; (void){d};" for n, d in enumerate(dims)]
 
 
 def output_in(op: rt.InputOp) -> int | None:
-    """The number of the output that is the memory of an input, if there is one."""
+    """Return the number of the output that is in the memory of an input; None if there is none."""
     users = (use.operation for use in op.result.uses)
     return next((o.index.value.data for o in users if isinstance(o, rt.OutputOp)), None)
 
 
 def decisions_of(program: rt.ProgramOp) -> list[str]:
-    """The loops and branches with an ``rt.loop_condition``."""
+    """Return the loops and branches that have an ``rt.loop_condition``."""
     return list(dict.fromkeys(o.symbol.data for o in rt.walk(program.body.block) if isinstance(o, rt.LoopConditionOp)))
 
 
 def buffer_numbers(program: rt.ProgramOp) -> dict[SSAValue, int]:
-    """The number of each buffer in the array of offsets."""
+    """Return the number of each buffer in the array of offsets."""
     return {b.result: n for n, b in enumerate(buffers_of(program))}
 
 
 def start_body(program: rt.ProgramOp, dims: Sequence[str]) -> list[str]:
-    """The first lines of the function ``body``: the dimensions and, where they are symbolic, the buffers' offsets."""
+    """Return the first lines of the function ``body``: the dimensions and, if they are symbolic, the buffers'
+    offsets."""
     buffers = buffers_of(program)
     lines = ["static void body(mlc_call *c) {", *declare(dims, "int64_t", "c->dim")]
     if any(b.offset is None for b in buffers):
@@ -50,7 +52,8 @@ def start_body(program: rt.ProgramOp, dims: Sequence[str]) -> list[str]:
 
 @dataclass
 class HostProgram(ABC):
-    """Prints the body of a host program. ``symbols`` maps kernels to C functions, ``sizes`` are run-time dimensions."""
+    """A printer of the body of a host program. ``symbols`` maps kernels to C functions; ``sizes`` are run-time
+    dimensions."""
 
     symbols: Mapping[str, str]
     buffers: Mapping[SSAValue, int]
@@ -64,7 +67,7 @@ class HostProgram(ABC):
     host_arena = ""  # the memory of a device's host
 
     def block(self, block: Block, indent: str) -> None:
-        """All phases of a block."""
+        """Print all phases of a block."""
         phase: list[Operation] = []
         for op in block.ops:
             if isinstance(op, rt.STEPS):
@@ -82,7 +85,7 @@ class HostProgram(ABC):
 
     @abstractmethod
     def _phase(self, ops: Sequence[Operation], indent: str) -> None:
-        """Steps that do not depend on each other."""
+        """Print steps that do not depend on each other."""
 
     def _loop(self, op: rt.LoopOp, indent: str) -> None:
         step, inner = op.step.data, indent + "  "
@@ -99,7 +102,7 @@ class HostProgram(ABC):
 
     @abstractmethod
     def _while(self, step: str, indent: str) -> str:
-        """Opens a loop on whose iterations ``rt.loop_condition`` decides. The number of the iteration in C."""
+        """Open a loop whose iterations ``rt.loop_condition`` determines; return the number of the iteration in C."""
 
     def _if(self, op: rt.IfOp, indent: str) -> None:
         then, otherwise = self._choice(op.symbol.data, indent)
@@ -111,14 +114,14 @@ class HostProgram(ABC):
 
     @abstractmethod
     def _choice(self, name: str, indent: str) -> tuple[str, str]:
-        """Whether the first branch is taken, and ``if (…) `` where the second one may not be either."""
+        """Return the C condition of the first branch, and ``if (…) `` if possibly neither branch runs."""
 
     @abstractmethod
     def _decide(self, op: rt.LoopConditionOp) -> str:
-        """Statements that evaluate the condition of one iteration, or of a branch."""
+        """Return the statements that evaluate the condition of one iteration, or of a branch."""
 
     def _host_step(self, op: Operation) -> str:
-        """Statements of a step that one thread of the host takes."""
+        """Return the statements of a step that one thread of the host executes."""
         match op:
             case rt.NonzeroOp():
                 arguments = f"{self.pointers[op.mask]}, {c_dim(elements_in(op.mask))}, {self.pointers[op.where]}"
@@ -133,13 +136,14 @@ class HostProgram(ABC):
         return f"{{ {self._decide(op)} }}"
 
     def _continues(self, op: rt.LoopConditionOp) -> list[str]:
-        """Whether data allow another iteration: the count given, and the flag of the last iteration."""
+        """Return the C conditions under which data allow another iteration: the given count, and the flag of the last
+        iteration."""
         iteration = c_dim(parse_dim(op.next.data))
         limit = [f"{iteration} < *(const int64_t *){self.pointers[op.limit]}"] if op.limit is not None else []
         return limit + ([f"*(const uint8_t *){self.pointers[op.active]}"] if op.active is not None else [])
 
     def _set_count(self, op: rt.LoopConditionOp) -> str:
-        """Writes the number of iterations, where that is a run-time dimension."""
+        """Return the statement that writes the number of iterations, if it is a run-time dimension."""
         if op.count is None:
             return ""
         return f" *(int64_t *){self.pointers[op.count]} = {c_dim(parse_dim(op.next.data))};"
@@ -148,13 +152,13 @@ class HostProgram(ABC):
         self.lines.append(f"{indent}const int64_t {name} = {value}; (void){name};")
 
     def _sizes_of(self, ops: Sequence[Operation], indent: str) -> None:
-        """Variables of the run-time dimensions that a phase has defined."""
+        """Print variables of the run-time dimensions that a phase has defined."""
         for op in ops:
             if isinstance(op, rt.NonzeroOp | rt.SizeOp):
                 self._size(op.symbol.data, f"mlc_size(c, {self.sizes.index(op.symbol.data)})", indent)
 
     def _loop_arguments(self, op: rt.LoopOp, indent: str) -> None:
-        """The buffers that an iteration reads and writes (double buffering)."""
+        """Print the buffers that an iteration reads and writes (double buffering)."""
         step, count = op.step.data, len(op.ping)
         for n, (old, new) in enumerate(zip(op.body.block.args[:count], op.body.block.args[count:], strict=True)):
             ping, pong = self.pointers[op.ping[n]], self.pointers[op.pong[n]]
@@ -162,7 +166,7 @@ class HostProgram(ABC):
             self._state(new, f"mlc_state({step} + 1, 0, {ping}, {pong})", indent)
 
     def _loop_results(self, op: rt.LoopOp, iterations: str, indent: str) -> None:
-        """The buffers of a loop's results, and the run-time dimension with the number of its iterations."""
+        """Print the buffers of a loop's results, and the run-time dimension that is the number of its iterations."""
         for n, result in enumerate(op.res):
             buffers = f"{self.pointers[op.first[n]]}, {self.pointers[op.ping[n]]}, {self.pointers[op.pong[n]]}"
             self._state(result, f"mlc_state({iterations}, {buffers})", indent)

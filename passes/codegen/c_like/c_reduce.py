@@ -1,4 +1,5 @@
-"""Combining the lanes of a value as one C expression: vectors of one width by halves, then the lanes of the last."""
+"""Reduction of the lanes of a value as one C expression: vectors of one width are combined by halves, then the lanes of
+the last one."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ _NEUTRAL = {"add": "0", "mul": "1"}  # a maximum or minimum uses one lane twice 
 
 
 def reduction(kind: str, tile: Tile) -> str:
-    """C for the combination of all valid lanes of ``tile``."""
+    """Return C for the combination of all valid lanes of ``tile``."""
     name = tile.layout.element
     chunks = [tile.layout.chunks[c] for _, c in tile.layout.positions()]
     variables = list(zip(tile.names, chunks, strict=True))
@@ -37,15 +38,15 @@ def reduction(kind: str, tile: Tile) -> str:
 
 
 def row(tile: Tile, leading: tuple[int, ...]) -> Tile:
-    """The variables of a value at ``leading``, as a value of rank 1."""
+    """Return the variables of a value at ``leading``, as a value of rank 1."""
     shape = tile.layout
     names = [tile.at(leading, c) for c in range(len(shape.chunks))]
     return Tile(Layout(shape.element, shape.shape[-1:], shape.chunks), tuple(names))
 
 
 def row_vectors(kind: str, tile: Tile, rows: Sequence[tuple[int, ...]], chunk: Chunk) -> list[str] | None:
-    """One vector for each of ``rows``, of as many lanes as ``chunk`` has, which the row's lanes have been combined
-    into; None where rows cannot exchange lanes."""
+    """Return one vector for each of ``rows``, with as many lanes as ``chunk``, into which the row's lanes are combined;
+    None if rows cannot exchange lanes."""
     name = tile.layout.element
     narrow = any(each.width == 1 for each in (chunk, *tile.layout.chunks))  # a number is no vector that could be joined
     if f"{name}x16" not in TRANSPOSABLE or kind not in _FOLDS or narrow:
@@ -54,7 +55,7 @@ def row_vectors(kind: str, tile: Tile, rows: Sequence[tuple[int, ...]], chunk: C
 
 
 def _as_wide(kind: str, tile: Tile, width: int) -> str:
-    """The lanes of a value combined by halves into one vector of ``width`` lanes."""
+    """Return the lanes of a value combined by halves into one vector of ``width`` lanes."""
     name = tile.layout.element
     strings = [_filled(kind, text, name, c) for text, c in zip(tile.names, tile.layout.chunks, strict=True)]
     parts = [_resized(kind, t, name, c.width, width) for t, c in zip(strings, tile.layout.chunks, strict=True)]
@@ -62,7 +63,7 @@ def _as_wide(kind: str, tile: Tile, width: int) -> str:
 
 
 def _resized(kind: str, text: str, name: str, lanes: int, width: int) -> str:
-    """A vector of ``width`` lanes: the upper half is folded onto the lower half, or neutral lanes are added."""
+    """Return a vector of ``width`` lanes: the upper half is folded onto the lower half, or neutral lanes are added."""
     if lanes == 1:
         return _widened(kind, text, name, width)
     while lanes > width:
@@ -77,7 +78,7 @@ def _resized(kind: str, text: str, name: str, lanes: int, width: int) -> str:
 
 
 def _widened(kind: str, text: str, name: str, width: int) -> str:
-    """A scalar as a vector whose other lanes do not change the result."""
+    """Return a scalar as a vector whose other lanes do not change the result."""
     vector = vector_name(name, width)
     if kind not in _NEUTRAL:
         return f"mlc_fill_{vector}({text})"
@@ -85,12 +86,12 @@ def _widened(kind: str, text: str, name: str, width: int) -> str:
 
 
 def combined(kind: str, pair: Sequence[str], name: str, chunk: Chunk) -> str:
-    """C for the combination of two values, lane by lane."""
+    """Return C for the combination of two values, lane by lane."""
     return f"({expression(COMBINE[kind], [*pair], name, name, chunk, {})})"
 
 
 def _halves(kind: str, strings: Sequence[str], name: str, chunk: Chunk) -> str:
-    """Combine several values into one: halves are combined until one value is left."""
+    """Return the combination of several values: halves are combined until one value is left."""
     while len(strings) > 1:
         half = (len(strings) + 1) // 2
         pairs = itertools.zip_longest(strings[:half], strings[half:])
@@ -99,7 +100,7 @@ def _halves(kind: str, strings: Sequence[str], name: str, chunk: Chunk) -> str:
 
 
 def _filled(kind: str, text: str, name: str, chunk: Chunk) -> str:
-    """A variable whose invalid lanes do not change the result."""
+    """Return a variable whose invalid lanes do not change the result."""
     if chunk.valid == chunk.width:
         return text
     vector, rest = vector_name(name, chunk.width), chunk.width - chunk.valid

@@ -13,7 +13,7 @@ from mlc.passes.codegen.c_like.c_string import c_string
 
 
 def routine_call(op: rt.RoutineOp, buffers: Sequence[str]) -> str:
-    """``mlc_string_concat(c, &(mlc_step){…});``, which writes the last of ``buffers``."""
+    """Return ``mlc_string_concat(c, &(mlc_step){…});``, which writes the last of ``buffers``."""
     words = [unescaped(w.data) for w in op.words or ()]
     numbers = () if op.numbers is None else ints_of(op.numbers)
     counts = [c_dim(elements_in(a)) for a in op.args]

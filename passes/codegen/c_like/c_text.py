@@ -1,4 +1,4 @@
-"""The lines of a C function that is printed: indentation, blocks in braces, and fresh names."""
+"""The text of a printed C function: indentation, blocks in braces, and fresh names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class CText(ABC):
         self.lines.append("  " * self.depth + text)
 
     def name(self) -> str:
-        """A name that no variable has yet."""
+        """Return a name that no variable has yet."""
         self.fresh += 1
         return f"v{self.fresh}"
 

@@ -26,7 +26,7 @@ class CodegenError(Exception):
 
 
 def element(type_: Attribute) -> str:
-    """Element name of a scalar, vector or buffer type; ``i64`` for index."""
+    """Return the element name of a scalar, vector or buffer type; ``i64`` for index."""
     if isinstance(type_, VectorType | MemRefType):
         type_ = type_.element_type
     return "i64" if isinstance(type_, IndexType) else element_name(type_)
@@ -39,7 +39,8 @@ def c_scalar(name: str) -> str:
 
 
 def register_element(name: str) -> str:
-    """The element type of a vector variable: predicates are 32-bit masks (0 or -1), unsigned types are signed."""
+    """Return the element type of a vector variable: predicates are 32-bit masks (0 or -1), unsigned types are
+    signed."""
     return {"i1": "i32", "bf16": "u16"}.get(name) or name.replace("ui", "i")
 
 
@@ -49,8 +50,8 @@ def vector_name(name: str, width: int) -> str:
 
 @dataclass(frozen=True)
 class Chunk:
-    """A range of the last axis in one vector variable: ``valid`` of ``width`` lanes, from ``start``; width 1:
-    scalar."""
+    """The part of the last axis in one vector variable: the first ``valid`` of ``width`` lanes, from ``start`` on.
+    Width 1 is a scalar."""
 
     start: int
     width: int
@@ -70,12 +71,12 @@ class Layout:
         return self.chunks[0].width == 1
 
     def positions(self) -> Iterator[tuple[tuple[int, ...], int]]:
-        """(leading index, chunk number) of each variable, in order."""
+        """Yield (leading index, chunk number) of each variable, in order."""
         leading = itertools.product(*(range(n) for n in self.shape[:-1]))
         return itertools.product(leading, range(len(self.chunks)))
 
     def position(self, leading: tuple[int, ...], chunk: int) -> int:
-        """The number of the variable at ``leading`` (indices of axes of extent 1 are ignored)."""
+        """Return the number of the variable at ``leading``; indices of axes of extent 1 are ignored."""
         at = 0
         for i, n in zip(leading, self.shape[:-1], strict=True):
             at = at * n + (i if n > 1 else 0)
@@ -88,13 +89,13 @@ class Layout:
 
 
 def layout(type_: Attribute, lanes: int) -> Layout:
-    """The layout of a value for vectors of ``lanes`` 4-byte elements."""
+    """Return the layout of a value for vectors of ``lanes`` 4-byte elements."""
     shape = type_.get_shape() if isinstance(type_, VectorType) else (1,)
     return Layout(element(type_), shape, _chunks(shape[-1], lanes))
 
 
 def is_scalar(type_: Attribute) -> bool:
-    """Whether a value has one variable for each point of its leading axes."""
+    """Return whether a value has one variable for each point of its leading axes."""
     return not isinstance(type_, VectorType) or type_.get_shape()[-1] == 1
 
 
@@ -111,7 +112,7 @@ def _chunks(extent: int, lanes: int) -> tuple[Chunk, ...]:
 
 @dataclass(frozen=True)
 class Tile:
-    """C expressions of the variables of a value, in the order of its layout."""
+    """The C expressions of the variables of a value, in the order of its layout."""
 
     layout: Layout
     names: tuple[str, ...]

@@ -15,11 +15,12 @@ from mlc.passes.codegen.c_like.c_program import HostProgram, buffer_numbers, dec
 from mlc.passes.plan.program.arena import buffers_of
 
 LAUNCHES = 64
-"""Of a function: the C compiler takes twice as long for one of 1,000 launches as for its parts."""
+"""The launches in one function: the C compiler takes twice as long for a function of 1,000 launches as for its
+parts."""
 
 
 def print_body(program: rt.ProgramOp, dims: Sequence[str], symbols: Mapping[str, str]) -> str:
-    """``body``. ``symbols`` maps kernels to C functions."""
+    """Return the C function ``body``. ``symbols`` maps kernels to C functions."""
     fails = any(isinstance(o, rt.SizeOp) for o in rt.walk(program.body.block))
     body = _Body(
         symbols, buffer_numbers(program), list(program.bound_of), decisions_of(program), dims=dims, fails=fails
@@ -30,12 +31,13 @@ def print_body(program: rt.ProgramOp, dims: Sequence[str], symbols: Mapping[str,
 
 
 def _is_straight(program: rt.ProgramOp) -> bool:
-    """Whether no phase reads a variable that another phase declares."""
+    """Return whether no phase reads a variable that another phase declares."""
     return not (program.bound_of or any(isinstance(op, rt.NESTS) for op in program.body.block.ops))
 
 
 def _divided(body: _Body, program: rt.ProgramOp, dims: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The groups of phases, which end before the lines ``ends``, as functions, and their calls with the rest."""
+    """Return the groups of phases, which end before the lines ``ends``, as functions; and their calls, followed by the
+    remaining lines."""
     functions: list[str] = []
     fixed = all(buffer.offset is not None for buffer in buffers_of(program))
     parameter, argument = ("", "") if fixed else (", const int64_t *offset", ", offset")
@@ -55,8 +57,8 @@ class _Body(HostProgram):
     counter = "(void *)&c->number"
 
     def _phase(self, ops: Sequence[Operation], indent: str) -> None:
-        """A thread claims parts until none is left, then waits for the other threads; the last launch includes the
-        wait."""
+        """Print the loop in which a thread claims parts until none is left, then waits for the other threads; the time
+        of the last launch includes the wait."""
         if not ops:
             return
         before = self.launches
@@ -91,13 +93,14 @@ class _Body(HostProgram):
         return [f"if (part == 0) {self._host_step(op)}"]
 
     def _dims(self, op: rt.LaunchOp) -> str:
-        """The dimensions of a launch: those of the call, where it has the first of these."""
+        """Return the dimensions of a launch: the array of the model's dimensions if they are the first of these, else a
+        new array."""
         names = [dim.data for dim in op.dims or ()]
         return "c->dim" if names == self.dims[: len(names)] else f"(int64_t[]){{{', '.join(names)}}}"
 
     def _decide(self, op: rt.LoopConditionOp) -> str:
-        """The condition of one iteration. A loop is identified by the phase after its first condition, also for threads
-        that arrive late."""
+        """Return the condition of one iteration. A loop is identified by the phase after its first condition, also for
+        threads that arrive late."""
         iteration, number = c_dim(parse_dim(op.next.data)), self.decisions.index(op.symbol.data)
         run = "c->phase + 1" if iteration == "0" else f"at_{op.symbol.data}.run"
         continues = self._continues(op)

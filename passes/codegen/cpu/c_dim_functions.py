@@ -1,6 +1,7 @@
-"""Functions of the symbolic dimensions in C: arena, shapes of outputs, empty tensors, aliases, guards, redzones, work.
+"""C functions of the symbolic dimensions: arena, shapes of outputs, empty tensors, aliases, guards, redzones, work.
 
-Each prints one of ``mlc_program``, with the dimensions as its parameter ``dim``; "" where a model needs none.
+Each Python function returns one function of ``mlc_program``, which takes the dimensions as its parameter ``dim``; "" if
+a model does not need it.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ BYTE_WORK = 4  # operations in the time of a byte: the unit of work of SHARED_WO
 
 
 def offsets(program: rt.ProgramOp, dims: Sequence[str]) -> str:
-    """``place`` and ``workspace``: the offsets of the buffers, and where their arena ends. The runtime walks a table:
-    184 buffers were 1,900 lines of statements."""
+    """Return ``place`` and ``workspace``, which compute the offsets of the buffers and the end of their arena. The
+    runtime walks a table, because statements for 184 buffers were 1,900 lines."""
     buffers = buffers_of(program)
     sizes = [aligned(parse_dim(op.bytes.data)) for op in buffers]
     distinct = list(dict.fromkeys(sizes)) or [0]
@@ -39,7 +40,8 @@ def offsets(program: rt.ProgramOp, dims: Sequence[str]) -> str:
 
 
 def _rows_of_buffers(buffers: Sequence[rt.BufferOp], sizes: Sequence[int]) -> tuple[list[str], list[int]]:
-    """The table of ``mlc_place``, and after which of its rows' buffers others begin."""
+    """Return the rows of the table of ``mlc_place``, and the numbers of the rows after whose buffers other buffers
+    begin."""
     rows: list[str] = []
     after: list[int] = []
     row_of: dict[int, int] = {}
@@ -53,7 +55,7 @@ def _rows_of_buffers(buffers: Sequence[rt.BufferOp], sizes: Sequence[int]) -> tu
 
 
 def _table(name: str, items: Iterable[str]) -> list[str]:
-    """The definition of a constant array, of one element at least: C has no empty ones."""
+    """Return the definition of a constant array with at least one element: C has no empty arrays."""
     indent = " " * 4
     rows = wrap(", ".join(items) or "0", 100, initial_indent=indent, subsequent_indent=indent)
     return [f"  static const {name}[] = {{", *rows, "  };"]
@@ -70,13 +72,13 @@ def output_shape(program: rt.ProgramOp, dims: Sequence[str]) -> str:
 
 
 def _beyond(shape: Sequence[DimLike]) -> str:
-    """Return -2 where an extent that is computed does not fit 64 bits."""
+    """Return a statement that returns -2 if a computed extent does not fit in 64 bits."""
     made = [c_dim(d) for d in shape if isinstance(d, Dim) and str(d) not in d.symbols()]
     return f"if (mlc_beyond({len(made)}, (const __int128[]){{{', '.join(made)}}})) return -2; " if made else ""
 
 
 def _filled(shape: Sequence[DimLike], optional: Sequence[int]) -> str:
-    """Fill ``shape`` and return the rank: without the ``optional`` axes that are 1."""
+    """Return statements that fill ``shape`` and return the rank, without ``optional`` axes whose extent is 1."""
     if not optional:
         return " ".join([*(f"shape[{n}] = {c_dim(d)};" for n, d in enumerate(shape)), f" return {len(shape)};"])
     sets = (
@@ -87,7 +89,8 @@ def _filled(shape: Sequence[DimLike], optional: Sequence[int]) -> str:
 
 
 def _switch(cases: Mapping[int, str]) -> list[str]:
-    """A switch over ``i``. Numbers of equal code share a case: gcc's time grows with the square of the cases."""
+    """Return a switch over ``i``. Numbers of equal code share a case, because gcc's time grows with the square of the
+    cases."""
     numbers: dict[str, list[int]] = {}
     for n, code in cases.items():
         numbers.setdefault(code, []).append(n)
@@ -96,7 +99,8 @@ def _switch(cases: Mapping[int, str]) -> list[str]:
 
 
 def sometimes_empty(program: rt.ProgramOp) -> dict[int, list[DimLike]]:
-    """The extents that may be 0, of each input and output that has any; outputs count on from the inputs."""
+    """Return the extents that may be 0, of each input and output that has any; outputs are numbered after the
+    inputs."""
     shapes: dict[int, Sequence[DimLike]] = {}
     for op in program.body.block.ops:
         if isinstance(op, rt.InputOp):
@@ -108,7 +112,7 @@ def sometimes_empty(program: rt.ProgramOp) -> dict[int, list[DimLike]]:
 
 
 def empty(program: rt.ProgramOp, dims: Sequence[str]) -> str:
-    """The function that says which tensors have no elements, and need no memory; none where all have some."""
+    """Return the function that determines which tensors have no elements, and need no memory; "" if all have some."""
     sometimes = sometimes_empty(program)
     if not sometimes:
         return ""
@@ -118,14 +122,15 @@ def empty(program: rt.ProgramOp, dims: Sequence[str]) -> str:
 
 
 def aliases_of(program: rt.ProgramOp) -> list[tuple[int, int, DimLike]]:
-    """(input, output, bytes) of each input whose memory is an output."""
+    """Return (input, output, bytes) for each input whose memory is an output."""
     inputs = [o for o in program.body.block.ops if isinstance(o, rt.InputOp)]
     numbers = [(o.index.value.data, output_in(o), bytes_of(o.result)) for o in inputs]
     return [(n, output, size) for n, output, size in numbers if output is not None]
 
 
 def aliases(program: rt.ProgramOp, dims: Sequence[str]) -> str:
-    """The function that says which output is the memory of input ``i``, and its bytes; none where there is none."""
+    """Return the function that gives the output that is in the memory of input ``i``, and its bytes; "" if there is
+    none."""
     found = aliases_of(program)
     if not found:
         return ""
@@ -135,7 +140,7 @@ def aliases(program: rt.ProgramOp, dims: Sequence[str]) -> str:
 
 
 def violated(program: rt.ProgramOp, dims: Sequence[str]) -> str:
-    """The function that returns the guard that the dimensions violate; empty for a model without guards."""
+    """Return the function that finds the guard that the dimensions violate; "" for a model without guards."""
     if not program.guards:
         return ""
     lines = ["static const char *violated(const int64_t *dim) {", *declare(dims, "__int128", "dim")]
@@ -151,7 +156,7 @@ def fenced(program: rt.ProgramOp) -> bool:
 
 
 def fence(program: rt.ProgramOp, dims: Sequence[str]) -> str:
-    """The function that marks the redzones between buffers, where ``plan-memory`` has made any."""
+    """Return the function that marks the redzones between buffers, if ``plan-memory`` has made any."""
     if not fenced(program):
         return ""
     lines = ["static void fence(const int64_t *dim, char *arena, void (*mark)(const volatile void *, size_t)) {"]
@@ -164,8 +169,8 @@ def fence(program: rt.ProgramOp, dims: Sequence[str]) -> str:
 
 
 def work(program: rt.ProgramOp, dims: Sequence[str]) -> str:
-    """The function by which the runtime decides whether to wake the team: the operations a launch that threads can
-    share, or its bytes as BYTE_WORK operations each, of which there are more (the roofline)."""
+    """Return the function by which the runtime decides whether to wake the team: the mean work of a launch that threads
+    can share, in operations, or in its bytes as BYTE_WORK operations each if these are more (the roofline)."""
     launches = [o for o in rt.walk(program.body.block) if isinstance(o, rt.LaunchOp)]
     total = sum((_shared(o) for o in launches), 0)
     count = sum((_count(o.iterations, 1) for o in launches), 0) if launches else 1
@@ -182,7 +187,8 @@ def _shared(launch: rt.LaunchOp) -> DimLike:
 
 
 def _larger(a: DimLike, b: DimLike) -> DimLike:
-    """The larger of two numbers of operations: where no term's coefficient is larger in the other one, it is known."""
+    """Return the larger of two numbers of operations. It is known at compile time if no term has a larger coefficient
+    in the other number."""
     difference = a - b
     signs = {c > 0 for _, c in difference.terms} if isinstance(difference, Dim) else set()
     return dim_max(a, b) if len(signs) > 1 or isinstance(difference, int) else a if True in signs else b

@@ -26,7 +26,7 @@ from mlc.passes.codegen.cpu.c_kernel_memory import KernelMemory
 
 
 def print_kernel(fn: kernel.FuncOp, symbol: str, lanes: int) -> str:
-    """The C function ``symbol`` of a kernel, for vectors of ``lanes`` 4-byte elements."""
+    """Return the C function ``symbol`` of a kernel, for vectors of ``lanes`` 4-byte elements."""
     return _Printer(fn, symbol, lanes).text()
 
 
@@ -126,7 +126,7 @@ class _Printer(KernelMemory):
         self.define(result, strings)
 
     def operands(self, op: Operation) -> Sequence[SSAValue]:
-        """The operands of an operation; for the addition of an inlined dot product, the sum and the factors."""
+        """Return the operands of an operation; for the addition of an inlined dot product, the sum and the factors."""
         dot = next((n for n, v in enumerate(op.operands) if is_dot4(v.owner) and inlines(v)), None)
         if dot is None:
             return op.operands
@@ -137,7 +137,7 @@ class _Printer(KernelMemory):
     # -- control -------------------------------------------------------------------------------------------------------
 
     def parallel(self, op: scf.ParallelOp) -> None:
-        """The iterations of part ``tid`` of a collapsed loop."""
+        """Print the iterations of part ``tid`` of a collapsed loop."""
         block, count, names = op.body.block, self.name(), []
         extents = [
             f"({self.scalar(u)} - {self.scalar(l)})"

@@ -17,13 +17,13 @@ from mlc.passes.codegen.cpu.c_kernel_values import KernelValues
 
 @dataclass
 class KernelMemory(KernelValues):
-    """Prints accesses to buffers, which ``pointers`` names. ``rows``: of values that say how many rows of a tile are
-    valid, the most rows that a read has."""
+    """A printer of accesses to buffers, which ``pointers`` names. ``rows``: for each value that is a number of valid
+    rows, the most rows of a tile that is read."""
 
     rows: dict[SSAValue, int] = field(default_factory=dict)
 
     def count_rows(self) -> None:
-        """Find the reads of tiles of which some rows may not be valid."""
+        """Find the reads of tiles some of whose rows may not be valid."""
         for op in (o for o in self.fn.walk() if isinstance(o, kernel.ReadOp)):
             for axis, points in valid_of(op).items():
                 self.rows[points] = max(self.rows.get(points, 0), layout(op.result.type, self.lanes).shape[axis])
@@ -48,7 +48,7 @@ class KernelMemory(KernelValues):
         return [str(s) if isinstance(s, int) else self.scalar(s) for s in op.mixed_strides]
 
     def _valid(self, op: kernel.ReadOp | kernel.WriteOp | kernel.GatherOp) -> dict[int, str]:
-        """The numbers of valid points along axes of rows that may have fewer than the tile."""
+        """Return the numbers of valid points along axes of rows that may have fewer than the tile."""
         return {axis: self.scalar(points) for axis, points in valid_of(op).items()}
 
     def read(self, op: kernel.ReadOp) -> None:
@@ -73,7 +73,7 @@ class KernelMemory(KernelValues):
         self.define(op.result, [c_memory.slide(rows, last, leading, c) for leading, c in rows.layout.positions()])
 
     def read_transposed(self, op: kernel.ReadOp, axis: int, strides: Sequence[str]) -> None:
-        """Read square blocks, of as many points along ``axis`` as a vector has lanes, and transpose them in
+        """Read square blocks, with as many points along ``axis`` as a vector has lanes, and transpose them in
         registers."""
         shape, pointer, base = layout(op.result.type, self.lanes), self.pointers[op.buffer], self.scalar(op.offset)
         lanes, valid = self.scalar(op.lanes) if op.lanes else None, self._valid(op)

@@ -17,7 +17,8 @@ from mlc.passes.codegen.c_like.c_types import Chunk, Tile, layout, vector_name
 
 @dataclass
 class KernelValues(CText):
-    """Declares the variables of values, which ``env`` names, and prints what moves or combines lanes of registers."""
+    """A printer that declares the variables of values, which ``env`` names, and prints operations that move or combine
+    lanes of registers."""
 
     fn: kernel.FuncOp
     symbol: str
@@ -29,7 +30,7 @@ class KernelValues(CText):
         return self.env[value].names[0]
 
     def define(self, value: SSAValue, strings: Sequence[str]) -> None:
-        """Declare the variables of ``value``; a value that is inlined gets none, but its expression as name."""
+        """Declare the variables of ``value``. An inlined value gets no variable, but its expression as its name."""
         if inlines(value):
             self.alias(value, [f"({t})" for t in strings])
             return
@@ -58,7 +59,8 @@ class KernelValues(CText):
         self.alias(op.vector, strings)
 
     def fill(self, text: str, name: str, chunk: Chunk, filled: dict[tuple[str, int], str]) -> str:
-        """A vector variable with ``text`` in each lane, declared once; a read is not shared: rows load when used."""
+        """Return a vector variable with ``text`` in each lane, declared once. A read is not shared, because rows are
+        loaded when they are used."""
         if chunk.width == 1:
             return text
         if text.startswith("("):
@@ -87,7 +89,7 @@ class KernelValues(CText):
         self.define(op.dest, [c_reduce.reduction(op.kind.data.value, self.env[op.vector])])
 
     def multi_reduction(self, op: kernel.MultiReductionOp) -> None:
-        """The rows of each vector of the result, combined lane by lane where the vectors can exchange lanes."""
+        """Print the rows of each vector of the result, combined lane by lane if the vectors can exchange lanes."""
         kind, tile, target = op.kind.data.value, self.env[op.source], layout(op.result.type, self.lanes)
         results = []
         for leading, c in target.positions():
@@ -101,8 +103,8 @@ class KernelValues(CText):
         self.define(op.result, results)
 
     def combined_rows(self, kind: str, rows: Sequence[str], name: str, chunk: Chunk) -> str:
-        """A variable whose lane i combines the lanes of ``rows[i]``: exchanges of lanes between pairs of rows, for half
-        of the rows at a time, in the order of a reduction of one vector."""
+        """Return a variable whose lane i combines the lanes of ``rows[i]``. Pairs of rows exchange lanes, for half of
+        the rows at a time, in the order of a reduction of one vector."""
         type_, vectors = vector_name(name, chunk.width), self.name()
         self.line(f"{type_} {vectors}[{chunk.width}] = {{{', '.join(rows)}}};")
         half = chunk.width // 2

@@ -1,4 +1,4 @@
-"""The host program as C: one function that launches kernels in order, and the functions that the runtime calls."""
+"""The host program as C: a function that launches kernels in order, and the functions that the runtime calls."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ _HEAD = """#include <string.h>
 
 @dataclass(frozen=True)
 class Weights:
-    """The payload: its size in bytes, SHA-256 as hex, and the base name of its file (None: inside the library)."""
+    """The payload: its size in bytes, its SHA-256 as hex, and the base name of its file (None: it is inside the
+    library)."""
 
     payload: int
     sha256: str
@@ -37,8 +38,9 @@ class Weights:
 
 @dataclass(frozen=True)
 class Host:
-    """What depends on where launches run: C before the model's functions (headers, declarations), ``body`` and what it
-    needs, further fields of ``mlc_program``, and further functions of the interface."""
+    """The parts of ``model.c`` that depend on where launches run: C before the model's functions (headers,
+    declarations), ``body`` and the code that it needs, further fields of ``mlc_program``, and further functions of the
+    interface."""
 
     declarations: str
     body: str
@@ -54,7 +56,7 @@ def print_model(
     weights: Weights,
     isa: Sequence[str],
 ) -> str:
-    """``model.c`` for a CPU. ``symbols`` maps kernels to C functions."""
+    """Return ``model.c`` for a CPU. ``symbols`` maps kernels to C functions."""
     declared = sorted(set(symbols.values()))
     kernels = (f"void {s}(void *const *buf, const int64_t *dim, int64_t tid, int64_t threads);" for s in declared)
     host = Host("\n".join(kernels), print_body(program, dims_of(program), symbols), {})
@@ -62,7 +64,7 @@ def print_model(
 
 
 def dims_of(program: rt.ProgramOp) -> list[str]:
-    """The names of the symbolic dimensions."""
+    """Return the names of the symbolic dimensions."""
     return [d.data for d in program.dims]
 
 
@@ -74,7 +76,7 @@ def print_host_program(
     isa: Sequence[str],
     host: Host,
 ) -> str:
-    """``model.c``: what every host program has, and what is the target's."""
+    """Return ``model.c``: the parts that every host program has, and those of the target."""
     dims = dims_of(program)
     parts = [
         _HEAD,
@@ -98,13 +100,13 @@ def print_host_program(
 
 
 def _string(text: str) -> str:
-    """A C string literal of several lines."""
+    """Return a C string literal of several lines."""
     pieces = [text[n : n + 100] for n in range(0, len(text), 100)]
     return "\n".join('  "' + p.replace("\\", "\\\\").replace('"', '\\"') + '"' for p in pieces) or '""'
 
 
 def _strings(program: rt.ProgramOp) -> str:
-    """The table of the model's constant strings; empty for a model without strings."""
+    """Return the table of the model's constant strings; "" for a model without strings."""
     if program.strings is None:
         return ""
     lines = ",\n".join(f"  {c_string(unescaped(string.data))}" for string in program.strings)
@@ -114,7 +116,8 @@ def _strings(program: rt.ProgramOp) -> str:
 
 
 def _state(program: rt.ProgramOp) -> str:
-    """The table of the state: where each is in its memory, and the first values; empty for a model without state."""
+    """Return the table of the state: the offset of each one in its memory, and the first values; "" for a model without
+    state."""
     states = states_of(program)
     if not states:
         return ""

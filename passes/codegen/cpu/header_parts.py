@@ -1,4 +1,5 @@
-"""Which parts of the C headers a file of kernels needs; mlc_parts.h says what they are and what they are built on.
+"""Header parts: which parts of the C headers a file of kernels needs; mlc_parts.h says what they contain and what they
+depend on.
 
 The headers take a C compiler some 30 ms, a small kernel 10.
 """
@@ -35,12 +36,12 @@ PARTS = {
     "MLC_USE_BOXES": r"mlc_non_max_suppression",
     "MLC_USE_DRAWING": r"mlc_random_.*",
 }
-"""A part -> the names that are in it, or that are of a vector type that is."""
+"""For each part of the headers, the names that it defines, or whose vector type it defines."""
 _COMPILED = {part: re.compile(names) for part, names in PARTS.items()}
 
 
 def parts_of(text: str) -> list[str]:
-    """The parts that define the names in a C text, in the order of the table."""
+    """Return the parts that define the names in a C text, in the order of the table."""
     found: set[str] = set()
     for name in set(NAMES.findall(text)):
         found.update(part for part, names in _COMPILED.items() if names.fullmatch(name))

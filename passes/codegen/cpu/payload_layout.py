@@ -11,8 +11,10 @@ from mlc.passes.plan.program.arena import ALIGN
 
 @dataclass(frozen=True)
 class PayloadLayout:
-    """``entries``: (offset, entry) in order. In bytes: all ``weights``, the ``first_values`` of state
-    after them, and the memory of the state, of which these are the first part.
+    """The layout of the payload.
+
+    ``entries``: (offset, entry), in order. In bytes: ``weights``, all weights; ``first_values``, the first values of
+    state after them; ``state_bytes``, the memory of the state, which begins with these values.
     """
 
     entries: list[tuple[int, str]]
@@ -22,7 +24,7 @@ class PayloadLayout:
 
 
 def states_of(program: rt.ProgramOp) -> list[tuple[rt.StateOp, int, int]]:
-    """The state of a program in the order of its arguments, each with its offset and bytes."""
+    """Return the state of a program in the order of its arguments, each with its offset and bytes."""
     found = [o for o in program.body.block.ops if isinstance(o, rt.StateOp)]
     return [(o, o.offset.value.data if o.offset is not None else 0, _bytes(o)) for o in found]
 

@@ -1,8 +1,8 @@
-"""The C function that runs a model on a GPU: it records launches in phases, and takes the steps of the host.
+"""The C function that runs a model on a GPU: it records launches in phases, and executes the steps of the host.
 
-What is recorded between two steps on the host becomes one CUDA graph at run time (``runtime/c/cuda/mlc_cuda_graph.c``).
-A loop is a loop of C, so one with known trips is unrolled into the graph. Pointers are addresses of the device, except
-those of buffers in the memory space of the host.
+The launches and copies recorded between two steps on the host become one CUDA graph at run time
+(``runtime/c/cuda/mlc_cuda_graph.c``). A loop is a C loop, so a loop with a known trip count is unrolled into the graph.
+Pointers are addresses of the device, except those of buffers in the memory space of the host.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ def print_body(
     numbers: Mapping[str, int],
     geometry: Mapping[str, Geometry],
 ) -> str:
-    """``body``. ``symbols`` maps kernels to symbols, ``numbers`` these to the kernels of the device's code."""
+    """Return the C function ``body``. ``symbols`` maps kernels to symbols, ``numbers`` maps symbols to the numbers of
+    kernels in the device's code."""
     decisions = decisions_of(program)
     lines = ["  char *const host = mlc_cuda_host(c); (void)host;"]
     lines += [f"  int64_t at_{name} = 0, next_{name} = 0; (void)at_{name}, (void)next_{name};" for name in decisions]
@@ -46,7 +47,7 @@ def _way(op: rt.CopyOp) -> str:
 
 
 def _map(buffer: int, each: kernel.TensorMap) -> str:
-    """A tensor map as a ``mlc_cuda_map``."""
+    """Return a tensor map as an ``mlc_cuda_map``."""
     extents, strides, box = (", ".join(map(c_dim, dims)) for dims in (each.extents, each.strides, each.box))
     return f"{{{buffer}, {each.itemsize}, {len(each.box)}, {each.span}, {{{extents}}}, {{{strides}}}, {{{box}}}}}"
 
@@ -58,8 +59,8 @@ class _Body(HostProgram):
     counter, host_arena = "mlc_cuda_counter(c)", "host"
 
     def _phase(self, ops: Sequence[Operation], indent: str) -> None:
-        """Steps without an edge between them in the graph. The host waits for copies to it before its own steps, and
-        copies from it come after them."""
+        """Print steps that have no edges between them in the graph. The host waits for copies to it before its own
+        steps, and copies from it come after them."""
         if not ops:
             return
         copies = {way: [o for o in ops if isinstance(o, rt.CopyOp) and _way(o) == way] for way in COPIES}
@@ -90,7 +91,8 @@ class _Body(HostProgram):
         return f"mlc_cuda_launch(c, {numbers}, {buffers}, {sizes}, {mapped});"
 
     def _decide(self, op: rt.LoopConditionOp) -> str:
-        """Whether there is an iteration ``next``, or which branch is taken. After a failure there is none."""
+        """Return the statements that determine whether there is an iteration ``next``, or which branch runs. After a
+        failure there is none."""
         name, iteration = op.symbol.data, c_dim(parse_dim(op.next.data))
         goes_on = " && ".join([*self._continues(op), "!mlc_failed(c)"])
         bound = "1" if op.most is None else f"{iteration} < {c_dim(parse_dim(op.most.data))}"

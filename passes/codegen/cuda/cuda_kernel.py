@@ -1,7 +1,8 @@
-"""A kernel of the loops level as a CUDA function: one thread's part of a thread block.
+"""A kernel of the loops level as a CUDA function: the part of one thread in a thread block.
 
-A vector of the IR is what a block computes together. Its distribution says which elements a thread holds in registers:
-``vector<64x64xf32>`` over 256 threads is 16 variables. Blocks take the iterations of the outermost ``scf.parallel``.
+The threads of a block compute a vector of the IR together. Its distribution gives the elements that a thread holds in
+registers: ``vector<64x64xf32>`` over 256 threads is 16 variables. Blocks take the iterations of the outermost
+``scf.parallel``.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ UNROLLED = 8  # steps of a staged sum: of more the compiler would hold all opera
 
 
 def print_kernel(fn: kernel.FuncOp, symbol: str) -> str:
-    """The CUDA function ``symbol`` of a kernel."""
+    """Return the CUDA function ``symbol`` of a kernel."""
     return _Printer(fn, symbol).text()
 
 
 OF_BYTES = {"arith.sitofp": "i8", "arith.uitofp": "u8"}
-"""Casts of bytes to floats, which the device headers have as functions."""
+"""The casts of bytes to floats for which the device headers have functions."""
 
 
 @dataclass
@@ -61,14 +62,15 @@ class _Printer(KernelCollectives):
         return "\n".join([first, *(f"  {line}" for line in start), *self.lines, "}"]) + "\n"
 
     def _threads(self) -> list[str]:
-        """The number of a thread of a tile; and of its group, where several have tiles of their own."""
+        """Return the declarations of the number of a thread in its tile and, if several groups have their own tiles,
+        the number of its group."""
         if self.groups == 1:
             return [f"const int {THREAD} = threadIdx.x; (void){THREAD};"]
         each = self.fn.launch.computing
         return [f"const int {THREAD} = threadIdx.x % {each}, {GROUP} = mlc_uniform(threadIdx.x / {each});"]
 
     def _buffers(self) -> list[str]:
-        """The pointer parameters; a block's own row of the scratch arrays."""
+        """Return the pointer parameters, and set each block's pointer to its own row of the scratch arrays."""
         written = {o.buffer for o in self.fn.walk() if isinstance(o, kernel.WriteOp | kernel.ScatterOp)}
         written |= {o.args[-1] for o in self.fn.walk() if isinstance(o, kernel.LibraryCallOp)}
         written |= {o.buffer for o in self.fn.walk() if isinstance(o, kernel.ArriveOp)}
@@ -169,7 +171,8 @@ class _Printer(KernelCollectives):
         self.define(result, part, names)
 
     def specialize(self, op: kernel.SpecializeOp) -> None:
-        """The warps that copy, of which one thread does, and those that compute, which take the others' registers."""
+        """Print the copying warps, one thread of which copies, and the computing warps, which take the others'
+        registers."""
         threads, registers = self.fn.launch.launched, op.registers
         assert threads is not None and registers is not None
         kept, taken = registers.get_values()
@@ -190,7 +193,7 @@ class _Printer(KernelCollectives):
     # -- control -------------------------------------------------------------------------------------------------------
 
     def parallel(self, op: scf.ParallelOp) -> None:
-        """The iterations of a block: each grid-th one of a collapsed loop; all, in order, in a serial kernel."""
+        """Print the iterations of a block: each grid-th one of a collapsed loop; in a serial kernel all, in order."""
         block, count = op.body.block, self.name()
         extents_ = [
             f"({self.scalar(u)} - {self.scalar(l)})"
@@ -220,8 +223,8 @@ class _Printer(KernelCollectives):
         self.close()
 
     def first_block(self) -> str:
-        """A block's first iteration of a parallel loop. Loops follow each other round the grid, so that a block that
-        has an iteration of one takes none of the next while others have none."""
+        """Return a block's first iteration of a parallel loop. Loops follow each other round the grid, so that blocks
+        without an iteration of one loop take those of the next first."""
         if not self.before or self.depth > 1:
             return "blockIdx.x"
         return f"(blockIdx.x + gridDim.x - ({' + '.join(self.before)}) % gridDim.x) % gridDim.x"
@@ -247,7 +250,8 @@ class _Printer(KernelCollectives):
         self.close()
 
     def carry(self, op: scf.ForOp) -> None:
-        """The values that a loop carries change together: what one was before is kept where another one becomes it."""
+        """Assign the values that a loop carries, all at once: a value is copied first if it is assigned to another one
+        after it changes."""
         assert op.body.block.last_op is not None
         carried = [*zip(op.body.block.last_op.operands, op.results, strict=True)]
         moves = {
@@ -265,5 +269,5 @@ class _Printer(KernelCollectives):
 
 
 def element_rows(arg: SSAValue) -> int:
-    """The rows of a scratch array: blocks."""
+    """Return the rows of a scratch array, one for each block."""
     return int(arg.type.get_shape()[0])  # type: ignore[attr-defined]

@@ -14,7 +14,7 @@ from mlc.passes.codegen.cuda.cuda_body import print_body
 from mlc.passes.codegen.cuda.launch_geometry import Geometry
 
 IMAGES = "mlc_cubins"
-"""The array of cubins that the artifact's writer adds, in the format of ``mlc_cuda_images.h``."""
+"""The array of cubins that the artifact writer adds, in the format of ``mlc_cuda_images.h``."""
 
 
 def print_model(
@@ -26,7 +26,7 @@ def print_model(
     signature: Mapping[str, Any],
     weights: Weights,
 ) -> str:
-    """``model.c``. ``symbols`` maps kernels to symbols, of which each unit of ``units`` has some."""
+    """Return ``model.c``. ``symbols`` maps kernels to symbols; each unit of ``units`` has some of these."""
     dims = dims_of(program)
     listed = [symbol for unit in units for symbol in unit]
     numbers = {symbol: n for n, symbol in enumerate(listed)}
@@ -45,7 +45,7 @@ def print_model(
 
 
 def _bytes(program: rt.ProgramOp, dims: Sequence[str]) -> str:
-    """The function that says how large an input, or after them an output, is on the device."""
+    """Return the function that gives the bytes on the device of an input or, numbered after the inputs, an output."""
     lines = ["static int64_t bytes(int i, const int64_t *dim) {", "  (void)dim;", *declare(dims, "__int128", "dim")]
     lines += ["  __int128 n = 0;", "  switch (i) {"]
     for op in program.body.block.ops:

@@ -19,14 +19,14 @@ LIBRARY_CALL = "MLC_GRID_THREAD,"  # in the call of a runtime library function
 
 
 def print_kernels(module: ModuleOp) -> Kernels:
-    """CUDA for the kernels of a planned module. A symbol is the hash of its text."""
+    """Return CUDA for the kernels of a planned module. A symbol is the hash of its text."""
     printed = {o.sym_name.data: print_kernel(o, "KERNEL") for o in module.ops if isinstance(o, kernel.FuncOp)}
     symbols = {name: f"k_{hashlib.sha256(text.encode()).hexdigest()[:16]}" for name, text in printed.items()}
     return Kernels(symbols, {symbols[name]: text.replace("KERNEL", symbols[name], 1) for name, text in printed.items()})
 
 
 def unit(functions: Sequence[str]) -> str:
-    """A ``.cu`` file of kernels; it includes the headers of what they call."""
+    """Return a ``.cu`` file of kernels, which includes the headers of the functions that they call."""
     calls = {LIBRARY_HEADER: LIBRARY_CALL, WARPGROUP_HEADER: WARPGROUP_CALL, TMA_HEADER: TMA_CALL}
     headers = [header for header, call in calls.items() if any(call in text for text in functions)] or [HEADER]
     return "\n".join([*(f'#include "{header}"' for header in headers), "", *functions])

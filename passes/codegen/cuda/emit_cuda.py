@@ -20,7 +20,8 @@ FAMILY = "cuda"  # of the C runtime
 def emit_cuda(
     module: ModuleOp, prefix: str, kernels: Kernels, weights: Weights, about: dict[str, Any], file_bytes: int
 ) -> Code:
-    """Sources for a planned module of a GPU: ``kernels_0.cu``, …, ``model.c``; ``about`` is added to the signature."""
+    """Return the sources of a planned module for a GPU: ``kernels_0.cu``, …, ``model.c``. ``about`` is added to the
+    signature."""
     program, functions = program_of(module), functions_of(module)
     geometry = {name: geometry_of(fn) for name, fn in functions.items()}
     signature = signature_of(program, functions, kernels.symbols, prefix, weights) | about
@@ -34,7 +35,8 @@ def emit_cuda(
 def _with_geometry(
     program: rt.ProgramOp, entries: Sequence[dict[str, Any]], geometry: Mapping[str, Geometry]
 ) -> list[dict[str, Any]]:
-    """The launches of the signature with their blocks (an expression), threads of a block, and shared bytes."""
+    """Return the launches of the signature with their blocks (an expression), threads of a block, and bytes of shared
+    memory."""
     launches = [o for o in rt.walk(program.body.block) if isinstance(o, rt.LaunchOp)]
     shapes = [geometry[o.callee.root_reference.data] for o in launches]
     return [

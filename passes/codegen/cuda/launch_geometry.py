@@ -10,9 +10,9 @@ from mlc.dialects.semantics.dims import DimLike
 
 @dataclass(frozen=True)
 class Geometry:
-    """``grid`` blocks of ``threads`` threads, each block with ``shared`` bytes of shared memory, of which the launch
-    asks for ``dynamic``. ``maps``: the tensor maps that it takes, each with the number of its buffer; ``aligned``:
-    whether it takes tensors that are aligned for copies of several elements."""
+    """The geometry of a launch: ``grid`` blocks of ``threads`` threads, each block with ``shared`` bytes of shared
+    memory, ``dynamic`` of which the launch requests. ``maps``: its tensor maps, each with the number of its buffer;
+    ``aligned``: whether its tensors must be aligned for copies of several elements."""
 
     grid: DimLike
     threads: int
@@ -23,7 +23,7 @@ class Geometry:
 
 
 def geometry_of(fn: kernel.FuncOp) -> Geometry:
-    """The geometry that ``set-launch-geometry`` has written."""
+    """Return the geometry that ``set-launch-geometry`` has written."""
     launch = fn.launch
     assert launch.grid is not None and launch.launched is not None and launch.shared is not None
     args = list(fn.block.args)
@@ -33,5 +33,5 @@ def geometry_of(fn: kernel.FuncOp) -> Geometry:
 
 
 def tensor_maps(fn: kernel.FuncOp) -> list[kernel.TensorMap]:
-    """The tensor maps of a kernel's bulk copies and stores, in the order of its parameters."""
+    """Return the tensor maps of a kernel's bulk copies and stores, in the order of its parameters."""
     return list(dict.fromkeys(o.map for o in fn.walk() if isinstance(o, kernel.BulkCopyOp | kernel.BulkStoreOp)))

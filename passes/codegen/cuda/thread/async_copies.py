@@ -1,5 +1,5 @@
-"""Asynchronous copies as C statements: a thread starts those of its chunks, whole ones where the source is aligned; one
-thread starts bulk copies, whose mbarriers other warps wait for (``mlc_cuda_tma.h``)."""
+"""Asynchronous copies as C statements: each thread starts the copies of its own chunks, as a whole if the source is
+aligned; one thread starts bulk copies, for whose mbarriers other warps wait (``mlc_cuda_tma.h``)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from mlc.passes.codegen.cuda.thread.cuda_memory import Accesses
 
 @dataclass(frozen=True)
 class AsyncCopy:
-    """The copy of one thread's part: of chunks of ``width`` neighbours along ``axis``, elements of the C type ``type``.
+    """The copy of one thread's part: chunks of ``width`` neighbours along ``axis``, with elements of the C type
+    ``type``.
 
     The strides of ``source`` and ``target`` are those of chunks, the limits of ``source`` those of elements.
     """
@@ -32,7 +33,7 @@ class AsyncCopy:
     aligned: bool = False  # whether the source is known to be aligned as a whole
 
     def steps(self) -> Iterator[str]:
-        """C statements. A source that is not aligned as a whole is copied by elements, at once."""
+        """Yield C statements. A source that is not aligned as a whole is copied by elements, synchronously."""
         if self.axis is None or self.aligned:
             yield from self._starts("mlc_copy_async")
             return
@@ -43,7 +44,7 @@ class AsyncCopy:
         yield "}"
 
     def _starts(self, function: str) -> Iterator[str]:
-        """A call for each chunk that a thread has."""
+        """Yield a call for each chunk of a thread."""
         source, target = self.pointers
         for r in self.source.part.registers():
             condition = " && ".join([*self.source.once(), *self.source.exists(r)])
@@ -53,7 +54,7 @@ class AsyncCopy:
             yield f"if ({condition}) {call}" if condition else call
 
     def _valid(self, register: int) -> str:
-        """How many elements of a chunk are read."""
+        """Return how many elements of a chunk are read, as a C expression."""
         limits = dict(self.source.limits)
         along = limits.pop(self.axis, None) if self.axis is not None else None
         conditions = replace(self.source, limits=limits).within(register)
@@ -82,7 +83,7 @@ def bulk_step(
     pointers: Mapping[SSAValue, str],
     scalar: Callable[[SSAValue], str],
 ) -> str:
-    """The statement of an operation; ``maps`` has the parameters of tensor maps."""
+    """Return the statement of an operation. ``maps``: the parameters of tensor maps."""
     if isinstance(op, kernel.MbarrierInitOp):
         return f"mlc_mbarrier_init({pointers[op.barrier]}, {shape_of(op.barrier)[0]}, {op.count.value.data});"
     assert op.barrier is not None and op.slot is not None
@@ -105,5 +106,5 @@ def bulk_step(
 
 
 def _when(op: kernel.MbarrierArriveOp, scalar: Callable[[SSAValue], str]) -> str:
-    """The argument of a condition."""
+    """Return the argument for a condition."""
     return "" if op.when is None else f", {scalar(op.when)}"

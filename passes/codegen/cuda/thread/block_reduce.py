@@ -1,5 +1,5 @@
-"""Combines the elements of a distributed vector, all or along its last axis: in registers, in warps by shuffles, then
-in shared memory."""
+"""Reductions of a distributed vector, of all elements or along its last axis: in registers, then in warps by shuffles,
+then in shared memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LIMITS = {8: "INT8", 16: "INT16", 32: "INT32", 64: "INT64"}
 
 
 def identity(kind: str, element: str, type_: str) -> str:
-    """The C expression of the identity of a combination."""
+    """Return the C expression of the identity of a combination."""
     text = IDENTITY[kind]
     if element == "bf16":
         return {"0": "0", "1": "0x3f80", "-inf": "0xff80", "inf": "0x7f80"}[text]
@@ -36,13 +36,13 @@ def identity(kind: str, element: str, type_: str) -> str:
 
 
 def combined(kind: str, a: str, b: str, element: str) -> str:
-    """The C expression of the combination of two elements."""
+    """Return the C expression of the combination of two elements."""
     return expression(COMBINE[kind], [a, b], element, element, SCALAR, {})
 
 
 @dataclass(frozen=True)
 class BlockReduction:
-    """The steps that combine the elements of all threads into one, which all threads then have."""
+    """The reduction of the elements of all threads to one element, which all threads then have."""
 
     part: Part
     kind: str
@@ -50,7 +50,8 @@ class BlockReduction:
     type_: str
 
     def steps(self, name: str, elements: Sequence[str]) -> Iterator[str]:
-        """C statements that declare ``name``, from the thread's valid elements (or the identity)."""
+        """Yield C statements that declare ``name``. ``elements``: the thread's elements, with the identity in place of
+        invalid ones."""
         text = elements[0]
         for other in elements[1:]:
             text = f"({combined(self.kind, text, other, self.element)})"
@@ -63,13 +64,14 @@ class BlockReduction:
             yield from self._across_warps(name, warps)
 
     def _varying(self, which: str) -> list[int]:
-        """The bits of a thread's number that decide which element it holds."""
+        """Return the bits of a thread's number that determine which element it holds."""
         assert self.part.layout is not None
         free = self.part.own.free(which)
         return [n for n in range(len(self.part.own.of_input(which))) if not free >> n & 1]
 
     def _across_warps(self, name: str, bits: Sequence[int]) -> Iterator[str]:
-        """Each warp writes its element; after a barrier each thread reads those of all warps, in one order."""
+        """Yield the statements by which each warp writes its element, and after a barrier each thread reads those of
+        all warps, in one order."""
         indices = [0]
         for bit in bits:
             indices += [index | 1 << bit for index in indices]
@@ -83,9 +85,12 @@ class BlockReduction:
 
 @dataclass(frozen=True)
 class AxisReduction:
-    """``source`` along its last axis to the vector of ``target``, in an order that the distribution decides, the same
-    in each run. A result with a distribution of its own is in shared memory, where every thread takes its elements; one
-    that keeps the axis is too where several warps share a row, else each thread of a row has it."""
+    """The reduction of ``source`` along its last axis to the vector of ``target``, in an order that the distribution
+    determines and that is the same in each run.
+
+    A result with another distribution than the source goes through shared memory, where every thread reads its
+    elements. So does a result that keeps the axis if several warps share a row; otherwise each thread of a row has it.
+    """
 
     coordinates: Coordinates
     source: Held
@@ -101,8 +106,8 @@ class AxisReduction:
         return keeps and not self._varying("warp")
 
     def steps(self, name: str) -> Iterator[str]:
-        """C statements after which shared memory has the partial results of each warp, or each thread its results;
-        variables begin with ``name``."""
+        """Yield C statements after which shared memory has the partial results of each warp, or each thread its
+        results. Names of variables begin with ``name``."""
         yield from self._shuffles(name)
         if not self.in_place:
             yield from self._stores(name)
@@ -123,7 +128,7 @@ class AxisReduction:
         yield "__syncthreads();"
 
     def results(self, name: str) -> dict[int, str]:
-        """The C expression of each register of the result, after ``steps``."""
+        """Return the C expression of each register of the result, after ``steps``."""
         if self.in_place:
             return {r: f"{name}_{r}" for r in self.target.registers()}
         return {r: self._combined(name, r) for r in self.target.registers()}
@@ -144,18 +149,18 @@ class AxisReduction:
         return prod(self._kept)
 
     def _varying(self, which: str) -> list[int]:
-        """The bits of an input that decide the coordinate along the last axis."""
+        """Return the bits of an input that determine the coordinate along the last axis."""
         return [n for n, basis in enumerate(self.source.part.own.of_input(which)) if basis[self._axis]]
 
     def _groups(self) -> dict[int, list[int]]:
-        """The registers of a thread whose elements are combined, by the least of them."""
+        """Return the registers of a thread whose elements are combined, by the least of them."""
         mask, groups = sum(1 << bit for bit in self._varying("register")), dict[int, list[int]]()
         for r in self.source.part.registers():
             groups.setdefault(r & ~mask, []).append(r)
         return groups
 
     def _element(self, register: int) -> str:
-        """An element, or the identity where it is beyond the extent."""
+        """Return an element, or the identity if it is beyond the extent."""
         valid = " && ".join(self._valid(self.source.part, register))
         text = self.source.at(register)
         return f"({valid} ? {text} : {identity(self.kind, self.element, self.type_)})" if valid else text
@@ -172,16 +177,16 @@ class AxisReduction:
     # -- shared memory -------------------------------------------------------------------------------------------------
 
     def _parts(self) -> range:
-        """The partial results of an element: one of each warp along the last axis."""
+        """Return the numbers of the partial results of an element, one for each warp along the last axis."""
         return range(1 << len(self._varying("warp")))
 
     def _warp(self) -> str:
-        """Where the partial results of a thread's warp begin."""
+        """Return the offset at which the partial results of a thread's warp begin."""
         bits = enumerate(self._varying("warp"))
         return " + ".join(f"({THREAD} >> {WARP_BITS + bit} & 1) * {self._size << n}" for n, bit in bits) or "0"
 
     def _index(self, part: Part, register: int) -> str:
-        """The row-major index of a register's element among those of the result."""
+        """Return the row-major index of a register's element among those of the result."""
         whole = len(part.shape) == len(self.source.part.shape)  # it has the reduced axis
         offset, terms = len(part.aligned) - len(self._kept) - whole, []
         for n in range(len(self._kept)):
@@ -191,7 +196,8 @@ class AxisReduction:
         return " + ".join(terms) or "0"
 
     def _writes(self, register: int) -> list[str]:
-        """The condition under which a thread has the partial result of an element, and is the first of those."""
+        """Return the condition under which a thread has the partial result of an element, and is the first such
+        thread."""
         part = self.source.part
         lane, warp = part.replicas()
         mask = lane | sum(1 << bit for bit in self._varying("lane")) | warp << WARP_BITS
@@ -200,7 +206,7 @@ class AxisReduction:
         return [*([f"({THREAD} & {mask}) == 0"] if mask else []), *self._valid(inside, register)]
 
     def _combined(self, name: str, register: int) -> str:
-        """The combination of the partial results of one element, in the order of warps."""
+        """Return the combination of the partial results of one element, in the order of warps."""
         index = self._index(self.target, register)
         text = self._tree([f"{name}_s[{part * self._size} + {index}]" for part in self._parts()])
         valid = " && ".join(self._valid(self.target, register))

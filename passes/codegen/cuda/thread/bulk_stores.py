@@ -23,7 +23,8 @@ ODD = f"{THREAD} >> 2 & 1"  # whether a thread has an odd row of a fragment
 class BulkStore:
     """The store of a tile whose sums ``held`` has, by the warpgroups of its distribution.
 
-    ``pack`` makes a register of 32 bits of two neighbours; ``positions`` says where the tile begins in the tensor.
+    ``pack`` returns a register of 32 bits for two neighbours; ``positions`` are the coordinates at which the tile
+    begins in the tensor.
     """
 
     op: BulkStoreOp
@@ -37,7 +38,7 @@ class BulkStore:
     team: tuple[int, str] = (1, "0")  # how many groups of threads have tiles of their own, and the number of this one
 
     def steps(self) -> Iterator[str]:
-        """C statements: each part waits for a buffer, fills it, and is stored by one thread of the warpgroup."""
+        """Yield C statements: each part waits for a buffer, fills it, and is stored by one thread of the warpgroup."""
         buffers = cast(int, shape_of(self.op.staging)[0]) // (self.team[0] * self._groups)
         for n, part in enumerate(self._parts):
             buffer = f"{self.staging} + ({self._group} * {buffers} + {n % buffers}) * {PART * self._columns}"
@@ -47,13 +48,13 @@ class BulkStore:
             yield f"mlc_bulk_store({buffer}, {self.map}, {', '.join(self._place(part))});"
 
     def _halves(self, part: tuple[int, int], buffer: str) -> Iterator[str]:
-        """Elements of 16 bits: four matrices at a time."""
+        """Yield stores of elements of 16 bits, four matrices at a time."""
         for column in range(0, PART, ACROSS):
             yield f"mlc_stmatrix_x4({buffer} + {self._row(column)}, {', '.join(self._registers(part, column))});"
 
     def _words(self, part: tuple[int, int], buffer: str) -> Iterator[str]:
-        """Elements of 32 bits: the two neighbours of a thread at a time. Neighbouring rows have exchanged
-        chunks, so threads of odd rows are further across: half a warp, four rows, then has all banks."""
+        """Yield stores of elements of 32 bits, the two neighbours of a thread at a time. Neighbouring rows have
+        exchanged chunks, so threads of odd rows are further across: half a warp, four rows, then uses all banks."""
         lanes = [(0, 2), (0, 4), (1, ACROSS), (2, 0), (4, 0)]
         for below in (0, 8):
             for column in range(0, self._columns, 8):
@@ -66,7 +67,7 @@ class BulkStore:
 
     @property
     def _columns(self) -> int:
-        """Of a part."""
+        """The columns of a part."""
         return part_columns(self.op.map.itemsize)
 
     @property
@@ -77,7 +78,7 @@ class BulkStore:
 
     @property
     def _outer(self) -> list[tuple[int, ...]]:
-        """What the bits of a warpgroup's number add to the coordinates."""
+        """The coordinates that the bits of a warpgroup's number add."""
         return list(self._total.of_input("warp")[2:])
 
     @property
@@ -91,7 +92,7 @@ class BulkStore:
 
     @property
     def _parts(self) -> list[tuple[int, int]]:
-        """The first rows and columns of a warpgroup's parts, from its own first ones on."""
+        """The first rows and columns of a warpgroup's parts, relative to its own first ones."""
         return sorted({(row // ROWS * ROWS, column // self._columns * self._columns) for row, column in self._known})
 
     @cached_property
@@ -105,11 +106,12 @@ class BulkStore:
         return LinearLayout.of(shape, lane=lanes, warp=warps)
 
     def _row(self, column: int) -> str:
-        """The offset of the row of a matrix whose address a lane gives, of 16 rows and columns of its warp."""
+        """Return the offset of the row of a matrix whose address a lane gives, among 16 rows and columns of its
+        warp."""
         return self._placed([(1, 0), (2, 0), (4, 0), (8, 0), (0, 8)], (0, column))
 
     def _placed(self, lanes: list[tuple[int, int]], first: tuple[int, int]) -> str:
-        """The offset of the row and column that a thread's lane and warp add to ``first``."""
+        """Return the offset of the row and column that a thread's lane and warp add to ``first``."""
         shape, strides = (PART, self._columns), (self._columns, 1)
         warps = [(16, 0), (32, 0), *[(0, 0)] * len(self._outer)]
         place = placed(LinearLayout.of(shape, lane=lanes, warp=warps), strides, self.layout)
@@ -118,14 +120,14 @@ class BulkStore:
         return f"({variable} ^ {constant})" if constant else variable
 
     def _registers(self, part: tuple[int, int], column: int) -> Iterator[str]:
-        """The registers of four matrices: 8 rows, those below, and the same 8 columns later."""
+        """Yield the registers of four matrices: 8 rows, the 8 rows below, and the same 8 columns later."""
         for right in (0, 8):
             for below in (0, 8):
                 at = [(part[0] + below, part[1] + column + right + e) for e in (0, 1)]
                 yield self.pack(*(self.held.at(self._known[each]) for each in at))
 
     def _place(self, part: tuple[int, int]) -> Iterator[str]:
-        """The coordinates of a part in the tensor."""
+        """Yield the coordinates of a part in the tensor."""
         rows = next(n for n, extent in enumerate(self.op.map.box) if n and extent > 1)
         first = self._per_warp([(0, 0), (0, 0), *self._outer], self._total.shape)
         for n, place in enumerate(self.positions):

@@ -1,4 +1,4 @@
-"""C expressions of the coordinates of a thread's elements: the thread's part is a variable, a register adds a
+"""Coordinates of a thread's elements as C expressions: the thread's part is a variable, and a register adds a
 constant."""
 
 from __future__ import annotations
@@ -15,20 +15,22 @@ GROUP = "group"  # that of the number of such threads in the block, where each h
 
 @dataclass
 class Coordinates:
-    """Declares the thread's part of each axis of each distribution once, at the head of a kernel."""
+    """The variables of the thread's part of each axis of each distribution, each declared once at the head of a
+    kernel."""
 
     declare: Callable[[str, str], None]  # a variable and its value
     known: dict[tuple[LinearLayout, int, str], str] = field(default_factory=dict)
 
     def at(self, part: Part, axis: int, register: int) -> str:
-        """The coordinate along an axis of the class of a register's element."""
+        """Return the coordinate of a register's element along an axis of its class."""
         variable, constant = self.terms(part, axis, register)
         if variable == "0" or not constant:
             return variable if not constant else str(constant)
         return f"({variable} + {constant})"
 
     def terms(self, part: Part, axis: int, register: int) -> tuple[str, int]:
-        """The coordinate as a sum: what depends on the thread, which registers share, and a constant."""
+        """Return the coordinate as a sum: a variable that depends on the thread, which registers share, and a
+        constant."""
         assert part.layout is not None
         constant, variable = self.constant(part, axis, register), self._variable(part.layout, axis)
         return moved(variable, constant, _image(part.layout, axis))
@@ -38,15 +40,16 @@ class Coordinates:
         return part.layout(register=register)[axis]
 
     def thread_variable(self, layout: LinearLayout, axis: int) -> str:
-        """The coordinate that a layout of (lane, warp) gives a thread."""
+        """Return the coordinate that a layout of (lane, warp) gives a thread."""
         return self._variable(layout, axis)
 
     def moved(self, layout: LinearLayout, axis: int, constant: int) -> tuple[str, int]:
-        """The coordinate that a layout gives a thread, exclusive or a constant, as a sum of both."""
+        """Return the exclusive or of the coordinate that a layout gives a thread and a constant, as a sum of a variable
+        and a constant."""
         return moved(self._variable(layout, axis), constant, _image(layout, axis))
 
     def warp_variable(self, layout: LinearLayout, axis: int) -> str:
-        """The coordinate that a layout gives all lanes of a warp, in a register that they share."""
+        """Return the coordinate that a layout gives all lanes of a warp, in a uniform register."""
         return self._variable(layout, axis, "mlc_uniform({})")
 
     def _variable(self, layout: LinearLayout, axis: int, form: str = "{}") -> str:
@@ -60,13 +63,14 @@ class Coordinates:
 
 
 def moved(variable: str, constant: int, image: int) -> tuple[str, int]:
-    """A variable that has the bits ``image``, exclusive or a constant: the bits that it does not have are added."""
+    """Return the exclusive or of a constant and a variable that has the bits ``image``, as a sum: bits that the
+    variable does not have are added."""
     shared = constant & image if variable != "0" else 0
     return (f"({variable} ^ {shared})" if shared else variable), constant ^ shared
 
 
 def _thread_bases(layout: LinearLayout, axis: int) -> list[int]:
-    """What each bit of a thread's number adds to a coordinate."""
+    """Return what each bit of a thread's number adds to a coordinate."""
     return [basis[axis] for name in ("lane", "warp") for basis in layout.of_input(name)]
 
 
@@ -78,7 +82,7 @@ def _image(layout: LinearLayout, axis: int) -> int:
 
 
 def _expression(layout: LinearLayout, axis: int) -> str:
-    """The exclusive or of the thread's bases; runs of bits that are shifted alike are one term."""
+    """Return the exclusive or of the thread's bases; runs of bits that are shifted alike are one term."""
     terms: list[tuple[int, int, int]] = []  # first bit, number of bits, basis of the first
     for bit, basis in enumerate(_thread_bases(layout, axis)):
         if not basis:

@@ -1,4 +1,4 @@
-"""Reads and writes of one thread's elements: addresses, and the conditions under which an element exists."""
+"""Accesses of one thread: the addresses of its elements, and the conditions under which an element exists."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Accesses:
     assumed: frozenset[str] = frozenset()  # conditions that hold wherever the accesses are
 
     def address(self, register: int) -> str:
-        """The offset of a register's element: base + Σ coordinate·stride, at its place in the local array's layout."""
+        """Return the offset of a register's element: base + Σ coordinate·stride, mapped by the local array's layout."""
         if self.layout is not None and self.part.layout is not None:
             place = placed(self.part.layout, [int(s) for s in self.strides], self.layout)
             return f"{self.base} + {self.coordinates.at(Part(place, place.shape), 0, register)}"
@@ -38,7 +38,8 @@ class Accesses:
         return f"{variable} + {constant}" if constant else variable
 
     def offset(self, register: int) -> tuple[str, int]:
-        """The offset as a sum: what depends on the thread and the tile, which registers may share, and a constant."""
+        """Return the offset as a sum: a part that depends on the thread and the tile, which registers may share, and a
+        constant."""
         terms, constant = [self.base], 0
         offset = len(self.part.aligned) - len(self.strides)
         for axis in self.part.axes:
@@ -55,11 +56,11 @@ class Accesses:
         return " + ".join(terms), constant
 
     def valid(self, register: int) -> list[str]:
-        """The conditions under which a register of the thread has an element of the tile that is valid."""
+        """Return the conditions under which a register of the thread has a valid element of the tile."""
         return [*self.exists(register), *self.within(register)]
 
     def exists(self, register: int) -> list[str]:
-        """The conditions under which a register of the thread has an element of the tile."""
+        """Return the conditions under which a register of the thread has an element of the tile."""
         found = (
             f"{self.coordinates.at(self.part, axis, register)} < {self.part.aligned[axis]}"
             for axis in (self.part.axes if self.part.layout is not None else ())
@@ -68,14 +69,14 @@ class Accesses:
         return [condition for condition in found if condition not in self.assumed]
 
     def within(self, register: int) -> list[str]:
-        """The conditions under which it is within the limits."""
+        """Return the conditions under which a register's element is within the limits."""
         offset = len(self.part.aligned) - len(self.part.shape)
         limits = {axis + offset: text for axis, text in self.limits.items()}
         partial = [n for n in self.part.axes if n in limits] if self.part.layout is not None else []
         return [f"{self.coordinates.at(self.part, n, register)} < {limits[n]}" for n in partial]
 
     def _uncertain(self, axis: int, register: int) -> bool:
-        """Whether some threads' coordinates are beyond the value."""
+        """Return whether the coordinates of some threads are beyond the value."""
         if not self.part.partial(axis):
             return False
         assert self.part.layout is not None
@@ -83,7 +84,7 @@ class Accesses:
         return self.coordinates.constant(self.part, axis, register) + threads >= self.part.aligned[axis]
 
     def once(self) -> list[str]:
-        """The condition under which a thread is the first of those that hold the same elements."""
+        """Return the condition under which a thread is the first of those that hold the same elements."""
         lane, warp = self.part.replicas()
         if self.part.layout is None:
             return [f"{THREAD} == 0"]
@@ -95,12 +96,12 @@ ALONE = {
     "kernel.read", "kernel.gather", "kernel.write", "kernel.scatter", "kernel.step", "kernel.lanewise", "kernel.symbol",
     "vector.broadcast", "scf.for", "scf.if", "scf.yield", "scf.reduce",
 }  # fmt: skip
-"""Operations in which a thread waits for no other, with those of arith and math."""
+"""The operations in which a thread waits for no other thread, beside those of arith and math."""
 
 
 def busy_threads(block: Block, coordinates: Coordinates) -> list[str]:
-    """The conditions under which a thread has an element in any register, where all vectors of a block have one
-    distribution and no thread waits for others: other threads, of the padding, need not run it."""
+    """Return the conditions under which a thread has an element in any register, if all vectors of a block have one
+    distribution and no thread waits for others; otherwise []. Threads of the padding then need not run the block."""
     ops = list(block.walk())
     found = {str(o.attributes[DISTRIBUTION].data) for o in ops if DISTRIBUTION in o.attributes}  # type: ignore[attr-defined]
     if len(found) != 1 or not all(o.name in ALONE or o.name.startswith(("arith.", "math.")) for o in ops):
@@ -115,5 +116,5 @@ def busy_threads(block: Block, coordinates: Coordinates) -> list[str]:
 
 
 def _wide(stride: str) -> str:
-    """A stride as a 64-bit factor, where a coordinate times it may exceed 32 bits."""
+    """Return a stride as a 64-bit factor, if a coordinate times it may exceed 32 bits."""
     return f"(int64_t){stride}" if stride.isdigit() else stride

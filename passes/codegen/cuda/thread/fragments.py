@@ -1,7 +1,9 @@
-"""Products of tensor cores as C statements: fragments are loaded from shared memory, and each pair is multiplied.
+"""Products of tensor cores as C statements: fragments are loaded from shared memory, and pairs of them are
+multiplied.
 
 The offsets of all elements follow from linear layouts, so a thread's part is a variable. Each fragment adds a constant:
-by exclusive or where the thread has the same bits, else in the instruction, ``ldmatrix`` at ``s, (t5 ^ 64) + 1024``.
+by exclusive or if the thread has the same bits, otherwise in the instruction, as in ``ldmatrix`` at ``s, (t5 ^ 64) +
+1024``.
 """
 
 from __future__ import annotations
@@ -20,9 +22,9 @@ from mlc.passes.device.distribution.linear_layout import Coordinate, LinearLayou
 from mlc.passes.device.distribution.swizzle import placed
 
 GROUP, MEMBER = f"({THREAD} >> 2 & 7)", f"({THREAD} & 3)"
-"""A lane is member t of group g: PTX numbers the elements of fragments by these."""
+"""A lane is member t of group g; PTX numbers the elements of fragments by g and t."""
 TYPES = {"f32": "tf32", "ui8": "u8", "i8": "s8", "f8e4m3fn": "e4m3", "f8e5m2": "e5m2"}
-"""What PTX calls the element types of factors, where its name is another."""
+"""PTX's names of the element types of factors, where they differ."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +50,12 @@ class Operand:
 
     @property
     def wide(self) -> int:
-        """Elements of a fragment across the sum."""
+        """The elements of a fragment across the sum."""
         return self.mma.rows if self.left else self.mma.columns
 
     def loads(self, name: str, k: int, starts: Sequence[int]) -> Iterator[str]:
-        """C statements that define the registers ``{name}{x}`` of the fragments at ``starts``, of steps from ``k``."""
+        """Yield C statements that define the registers ``{name}{x}`` of the fragments at ``starts``, for steps from
+        ``k`` on."""
         if self.layout is None:
             yield from (self._single(f"{name}{x}", k, x) for x in starts)
             return
@@ -67,11 +70,11 @@ class Operand:
             yield self._matrices(names, k, x, pair=True)
 
     def _paired(self, x: int, starts: Sequence[int]) -> bool:
-        """Whether one load takes the right fragment at ``x`` and the one beside it."""
+        """Return whether one load reads the right fragment at ``x`` and the one beside it."""
         return not self.left and x % (2 * self.wide) == 0 and x in starts and x + self.wide in starts
 
     def _matrices(self, names: Sequence[str], k: int, x: int, pair: bool) -> str:
-        """The load of 2 or 4 matrices of 8 rows of 16 bytes."""
+        """Return the load of 2 or 4 matrices of 8 rows of 16 bytes."""
         transposed = self.strides[0] != 1
         rows = matrix_rows(factor(self.mma, self.left, pair), transposed)
         place = self._placed(rows.of_input("lane")).scaled(self._size)
@@ -83,18 +86,18 @@ class Operand:
 
     @property
     def _size(self) -> int:
-        """Bytes of an element."""
+        """The bytes of an element."""
         return self.mma.bits // 8
 
     @cached_property
     def _extents(self) -> tuple[int, int]:
-        """Extents of (k, x) that hold all coordinates: powers of two."""
+        """The extents of (k, x) that hold all coordinates: powers of two."""
         assert self.layout is not None
         across = self.layout.shape[0] // self.steps
         return self.steps, across
 
     def _placed(self, lanes: Sequence[Coordinate]) -> LinearLayout:
-        """The offsets of a lane's coordinates in its warp's part of the array."""
+        """Return the offsets of a lane's coordinates in its warp's part of the array."""
         warps = [(0, basis[self.axis]) for basis in self.total.of_input("warp")]
         layout = LinearLayout.of(self._extents, lane=lanes, warp=warps)
         assert self.layout is not None
@@ -106,7 +109,7 @@ class Operand:
         return placed(at, self.strides, self.layout)(one=1)[0]
 
     def _single(self, name: str, k: int, x: int) -> str:
-        """The fragment of TF32 by one load a register, where the sum's neighbours are not side by side."""
+        """Return the load of a TF32 fragment, register by register, if neighbours along the sum are not contiguous."""
         first = self.coordinates.thread_variable(
             LinearLayout.of(
                 self.total.shape,
@@ -126,9 +129,10 @@ class Operand:
 
 @dataclass(frozen=True)
 class HeldOperand:
-    """A left factor in registers, distributed as the sums are: element (m, k) as that of row m and column k.
+    """A left factor in registers, which is distributed like the sums: element (m, k) like that of row m and column
+    k.
 
-    ``pack`` makes a register of 32 bits of the expressions of two neighbours.
+    ``pack`` returns a register of 32 bits for the expressions of two neighbours.
     """
 
     held: Held
@@ -138,20 +142,20 @@ class HeldOperand:
     coordinates: Coordinates
 
     def loads(self, name: str, k: int, starts: Sequence[int]) -> Iterator[str]:
-        """C statements that define the registers of the fragments at ``starts``, of steps from ``k``."""
+        """Yield C statements that define the registers of the fragments at ``starts``, for steps from ``k`` on."""
         for x in starts:
             fragment = [self.pack(*map(self._element, pair)) for pair in self._registers(k, x)]
             yield f"const uint32_t {name}{x}[4] = {{{', '.join(fragment)}}};"
 
     def _element(self, register: int | None) -> str:
-        """An element, or 0 where it is beyond the vector."""
+        """Return an element, or 0 if it is beyond the vector."""
         if register is None:
             return self.zero
         valid = " && ".join(Accesses(self.coordinates, self.held.part, "0", []).exists(register))
         return f"({valid} ? {self.held.at(register)} : {self.zero})" if valid else self.held.at(register)
 
     def _registers(self, k: int, x: int) -> list[list[int | None]]:
-        """The registers that hold the elements of each register of a fragment, the lane's part aside."""
+        """Return the registers that hold the elements of each register of a fragment, apart from the lane's part."""
         layout = self.held.part.layout
         assert layout is not None
         fragment = factor(self.mma, left=True)
@@ -164,7 +168,7 @@ class HeldOperand:
 
 @dataclass(frozen=True)
 class WarpProduct:
-    """``total`` += the product of ``a`` and ``b``, by the instruction of ``op``."""
+    """The addition of the product of ``a`` and ``b`` to ``total``, by the instruction of ``op``."""
 
     total: Held
     op: MmaOp
@@ -172,7 +176,7 @@ class WarpProduct:
     b: Operand
 
     def steps(self, count: int, name: str) -> Iterator[str]:
-        """C statements; variables begin with ``name``."""
+        """Yield C statements; names of variables begin with ``name``."""
         rows, columns = self._starts(0, self.op.shape.rows), self._starts(1, self.op.shape.columns)
         for k in range(0, count, self.op.shape.steps):
             yield from self.b.loads(f"{name}_{k}_b", k, columns)

@@ -1,4 +1,5 @@
-"""Operations that the threads of a block carry out together: reductions, products of tensor cores, barriers, copies."""
+"""Collective operations: those that the threads of a block execute together, such as reductions, products of tensor
+cores, barriers and copies."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ from mlc.passes.device.set_launch_geometry import consumer_groups
 
 
 def sums_warpgroups(value: SSAValue) -> bool:
-    """Whether a value is what a product of warpgroups adds to, and nothing else."""
+    """Return whether the only use of a value is as the accumulator of a product of warpgroups."""
     return [isinstance(use.operation, kernel.MmaOp) and bool(use.operation.warpgroup) for use in value.uses] == [True]
 
 
@@ -41,12 +42,13 @@ class KernelCollectives(KernelMemory, ABC):
 
     @cached_property
     def warpgroups(self) -> bool:
-        """Whether warpgroups read shared memory: by the asynchronous proxy, which a fence makes stores visible to."""
+        """Whether warpgroups read shared memory, by the asynchronous proxy, so that a fence must make stores visible to
+        it."""
         return any(isinstance(o, kernel.MmaOp) and o.warpgroup for o in self.fn.walk())
 
     @cached_property
     def groups(self) -> int:
-        """How many groups of threads have tiles of their own."""
+        """The number of groups of threads that have tiles of their own."""
         return consumer_groups(self.fn)
 
     @cached_property
@@ -55,7 +57,7 @@ class KernelCollectives(KernelMemory, ABC):
         return {each: f"map{n}" for n, each in enumerate(tensor_maps(self.fn))}
 
     def collective(self, op: Operation) -> bool:
-        """Print a product, a barrier or an asynchronous copy; False for other operations."""
+        """Print a product, a barrier or an asynchronous copy; return False for other operations."""
         match op:
             case kernel.MmaOp():
                 self.product(op)
@@ -115,7 +117,7 @@ class KernelCollectives(KernelMemory, ABC):
             self.line("__syncthreads();")
 
     def semaphore(self, op: kernel.OthersArrivedOp | kernel.ArriveOp) -> None:
-        """Whether a block is the last one of a tile, which all its threads learn together."""
+        """Print whether a block is the last one of a tile; all its threads get the same answer."""
         at, blocks = f"{self.pointers[op.buffer]} + {self.scalar(op.at)}", f"(int)({self.scalar(op.blocks)})"
         if isinstance(op, kernel.ArriveOp):
             call = f"mlc_arrive({at}, {blocks})"
@@ -124,7 +126,7 @@ class KernelCollectives(KernelMemory, ABC):
         self.define(op.result, self.part(op.result), {0: call})
 
     def product(self, op: kernel.MmaOp) -> None:
-        """A product of tensor cores, whose sums replace those before."""
+        """Print a product of tensor cores, whose sums replace those before."""
         if op.warpgroup:
             self.warpgroup_product(op)
             return
@@ -136,7 +138,8 @@ class KernelCollectives(KernelMemory, ABC):
             self.line(line)
 
     def warpgroup_product(self, op: kernel.MmaOp) -> None:
-        """A product of warpgroups, which adds to an array: to that of the sums before where nobody else reads them."""
+        """Print a product of warpgroups, which adds to an array: that of the accumulator, if no other operation reads
+        it."""
         if op.promoted:
             self.promoted_product(op)
             return
@@ -150,7 +153,7 @@ class KernelCollectives(KernelMemory, ABC):
             self.arrival(self.env[op.result], 0)
 
     def promoted_product(self, op: kernel.MmaOp) -> None:
-        """A product of warpgroups to an array of its own, which is added to the sums before."""
+        """Print a product of warpgroups to a new array, and its addition to the accumulator."""
         held, name = self.env[op.acc], self.name()
         self.define(op.result, held.part, {r: held.at(r) for r in held.part.registers()})
         total = self.env[op.result]
@@ -168,7 +171,7 @@ class KernelCollectives(KernelMemory, ABC):
             self.line(line)
 
     def local(self, op: kernel.LocalOp) -> None:
-        """A local array; and the descriptors of its first buffer, where warpgroups multiply what it holds."""
+        """Declare a local array, and the descriptors of its first buffer if warpgroups multiply its elements."""
         super().local(op)
         products = [o for o in self.fn.walk() if isinstance(o, kernel.MmaOp) and o.warpgroup]
         for product, operand in ((o, each) for o in products for each in (o.a, o.b) if root_of(each) is op.result):
@@ -183,7 +186,7 @@ class KernelCollectives(KernelMemory, ABC):
         self.arrival(held, op.groups.value.data)
 
     def arrival(self, sums: Held, groups: int) -> None:
-        """Waits until at most ``groups`` products are in flight; the compiler reads the sums no earlier."""
+        """Wait until at most ``groups`` products are in flight; the compiler then reads the sums no earlier."""
         self.line(f"mlc_wgmma_wait<{groups}>();")
         self.line(f"mlc_wgmma_arrived({sums.array});")
 
@@ -196,13 +199,13 @@ class KernelCollectives(KernelMemory, ABC):
         return Operand(self.pointers[buffer], ring, op.shape, left, strides, layout, total, self.coordinates, steps)
 
     def held_operand(self, op: kernel.MmaOp) -> HeldOperand:
-        """A left factor in registers."""
+        """Return a left factor in registers."""
         held, pack, zero = self.paired(op.a)
         return HeldOperand(held, op.shape, pack, zero, self.coordinates)
 
     def paired(self, value: SSAValue) -> tuple[Held, Callable[[str, str], str], str]:
-        """The registers of a value of 16 bits, what makes one of two neighbours, and a zero. Of a value that is rounded
-        these are the registers before it, of which two are rounded at a time."""
+        """Return the registers of a value of 16 bits, the function that packs two neighbours, and a zero. For a rounded
+        value these are the registers before rounding, two of which are rounded at a time."""
         made, name = value.owner, element(value.type)
         if isinstance(made, arith.TruncFOp) and element(made.input.type) == "f32":
             return self.env[made.input], lambda a, b: f"mlc_pair_{name}({a}, {b})", "0.0f"

@@ -1,4 +1,4 @@
-"""Accesses to memory of a CUDA function: local arrays, reads and writes of a thread, asynchronous copies."""
+"""Accesses to memory in a CUDA function: local arrays, reads and writes of a thread, asynchronous copies."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.shared_memory import alignment_of, local_offsets
 
 DYNAMIC = "dynamic"
-"""The name in CUDA of the shared memory for which the launch asks."""
+"""The CUDA name of the shared memory that the launch requests."""
 
 
 @dataclass
@@ -87,7 +87,7 @@ class KernelMemory(KernelValues, ABC):
             self.line(line)
 
     def is_aligned(self, buffer: SSAValue) -> bool:
-        """Whether an argument is aligned for copies of several elements in each launch."""
+        """Return whether an argument is aligned for copies of several elements in each launch."""
         return any(buffer is self.fn.block.args[n] for n in self.fn.launch.aligned)
 
     def accesses(self, op: kernel.ReadOp | kernel.WriteOp, part: Part) -> Accesses:
@@ -112,7 +112,7 @@ class KernelMemory(KernelValues, ABC):
     def load(
         self, op: kernel.ReadOp | kernel.GatherOp, part: Part, accesses: Accesses, offset: Callable[[int], str]
     ) -> None:
-        """What each register of a thread reads; 0 where the tile is beyond the extent."""
+        """Print the reads of each register of a thread, which are 0 if the tile is beyond the extent."""
         zero = f"({c_scalar(element(op.result.type))})0"
         names = {}
         for r in part.registers():
@@ -126,8 +126,9 @@ class KernelMemory(KernelValues, ABC):
         self.store(op, accesses, lambda r: elements.get(r) or f"{self.pointers[op.buffer]}[{accesses.address(r)}]")
 
     def elements(self, op: kernel.WriteOp, accesses: Accesses) -> dict[int, str]:
-        """Elements of an argument that exist on conditions, and whose addresses differ by constants: a constant away
-        from one pointer. The compiler computes an address where its condition holds, so each of them as a whole."""
+        """Return the elements of an argument that exist on conditions, and whose addresses differ by constants, as
+        constants from one pointer. Otherwise the compiler computes each address as a whole where its condition
+        holds."""
         offsets = {r: accesses.offset(r) for r in self.env[op.value].part.registers() if accesses.valid(r)}
         shared = Counter(variable for variable, _ in offsets.values())
         pointers, found = dict[str, str](), dict[int, str]()
@@ -139,7 +140,7 @@ class KernelMemory(KernelValues, ABC):
         return found
 
     def pointer(self, op: kernel.WriteOp, offset: str, register: int) -> str:
-        """Declare a pointer to an offset of a buffer, for a register and those after it."""
+        """Declare a pointer to an offset in a buffer, for a register and those after it."""
         name, type_ = self.name(), pointer_type(element_of(op.buffer))
         self.register_line(register, f"{type_} *const {name} = {self.pointers[op.buffer]} + {offset};")
         return name
@@ -150,7 +151,7 @@ class KernelMemory(KernelValues, ABC):
         self.store(op, accesses, lambda r: f"{pointer}[{at(r)}]")
 
     def store(self, op: kernel.WriteOp | kernel.ScatterOp, accesses: Accesses, element: Callable[[int], str]) -> None:
-        """Each element of a thread that is within the extent is written by one thread."""
+        """Print the writes: one thread writes each element that is within the extent."""
         held = self.env[op.value]
         for r in held.part.registers():
             condition = " && ".join([*accesses.once(), *accesses.valid(r)])

@@ -1,4 +1,4 @@
-"""The values of a CUDA function: each is the variables in which a thread holds its part."""
+"""The values of a CUDA function: each value is the variables in which a thread holds its part."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from mlc.passes.device.distribution.value_classes import extents
 
 @dataclass
 class KernelValues(CText, ABC):
-    """A printer of a CUDA function that knows the variables of each value, and the pointers of each buffer."""
+    """A printer of a CUDA function that keeps the variables of each value, and the pointers of each buffer."""
 
     fn: kernel.FuncOp
     symbol: str
@@ -42,7 +42,7 @@ class KernelValues(CText, ABC):
         return self.env[value].only
 
     def part(self, value: SSAValue, like: Sequence[Held] = ()) -> Part:
-        """The part of a value: by the distribution of the operation that makes it, else by that of an operand."""
+        """Return the part of a value, in the distribution of the operation that defines it, or else of an operand."""
         shape, owner = extents(value), value.owner
         found = owner.attributes.get(DISTRIBUTION) if isinstance(owner, Operation) else None
         if not shape:
@@ -60,19 +60,19 @@ class KernelValues(CText, ABC):
         self.env[value] = Held(part, held)
 
     def register_line(self, register: int, text: str) -> None:
-        """A line about one register, which may wait for others of it."""
+        """Print a line about one register, or collect it while operations are ordered by register."""
         if self.order.active:
             self.order.lines.append((register, text))
         else:
             self.line(text)
 
     def end_order(self) -> None:
-        """Print the lines that wait."""
+        """Print the collected lines."""
         for text in self.order.take():
             self.line(text)
 
     def define_array(self, value: SSAValue, held: Held) -> None:
-        """Declare an array that has the registers of ``value``, which begin as those of ``held``."""
+        """Declare an array with the registers of ``value``, initialized by those of ``held``."""
         base, type_ = self.name(), c_scalar(element(value.type))
         self.line(f"{type_} {base}[{len(held.names)}] = {{{', '.join(held.names.values())}}};")
         self.env[value] = Held(held.part, {r: f"{base}[{n}]" for n, r in enumerate(held.names)}, base)

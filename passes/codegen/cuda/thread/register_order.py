@@ -1,12 +1,13 @@
-"""Register order: what is computed of results, and their writes, is printed one register after another.
+"""Register order: the computation of results, and their writes, are printed one register after another.
 
     v1_0 = x_0 / c;  v1_1 = x_1 / c;                 v1_0 = x_0 / c;  v2_0 = erf(v1_0);  y[0] = v2_0;
     v2_0 = erf(v1_0);  v2_1 = erf(v1_1);      →      v1_1 = x_1 / c;  v2_1 = erf(v1_1);  y[1] = v2_1;
     y[0] = v2_0;  y[1] = v2_1;
 
-So a thread that has 64 sums holds the intermediate values of one of them: the compiler, which keeps the order of
-branches, would hold those of all. What no argument gets stays where it is: the compiler serializes products of
-warpgroups where index arithmetic is moved between the wait for them and the conversion of their sums.
+A thread that has 64 sums then holds the intermediate values of one of them at a time; the compiler, which keeps the
+order of branches, would otherwise hold those of all. Operations whose results are not written to arguments are not
+moved: the compiler serializes products of warpgroups if index arithmetic comes between the wait for them and the
+conversion of their sums.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from mlc.dialects import kernel
 
 @dataclass
 class RegisterOrder:
-    """Lines of consecutive operations on registers, each with the register whose element it is about."""
+    """The collected lines of consecutive operations on registers, each with its register."""
 
     lines: list[tuple[int, str]] = field(default_factory=list)
     made: set[SSAValue] = field(default_factory=set)  # what they compute
@@ -31,7 +32,7 @@ class RegisterOrder:
     active: bool = False  # while such an operation is printed
 
     def begin(self, op: Operation) -> bool:
-        """Note the operation that is printed next; False where the lines must come before its own."""
+        """Note the operation that is printed next; return False if the collected lines must be printed before it."""
         self.active = is_write(op) or is_pointwise(op) and self._is_written(op)
         if self.active and is_pointwise(op):
             self.made.add(op.results[0])
@@ -40,14 +41,15 @@ class RegisterOrder:
         return self.active or is_scalar(op)
 
     def _is_written(self, op: Operation) -> bool:
-        """Whether an argument gets what the operation computes, or what others compute of it element by element."""
+        """Return whether the result of an operation, or what others compute from it element by element, is written to
+        an argument."""
         if op not in self.written:
             users = [use.operation for use in op.results[0].uses]
             self.written[op] = any(is_write(o) or is_pointwise(o) and self._is_written(o) for o in users)
         return self.written[op]
 
     def take(self) -> list[str]:
-        """The lines, which are then done: register by register where computed results are written, else as printed."""
+        """Return and clear the lines: register by register if computed results are written, otherwise as collected."""
         ordered = sorted(self.lines, key=lambda each: each[0]) if self.writes else self.lines
         self.lines, self.writes = [], False
         self.made.clear()
@@ -55,18 +57,19 @@ class RegisterOrder:
 
 
 def is_write(op: Operation) -> bool:
-    """Whether an operation writes elements of a vector to an argument of the kernel."""
+    """Return whether an operation writes elements of a vector to an argument of the kernel."""
     found = isinstance(op, kernel.WriteOp | kernel.ScatterOp) and isinstance(op.buffer, BlockArgument)
     return found and isinstance(op.operands[0].type, VectorType)
 
 
 def is_pointwise(op: Operation) -> bool:
-    """Whether each element of a vector is computed from elements at its place, or is the place."""
+    """Return whether each element of a vector is computed from elements at the same position, or is its position."""
     own = isinstance(op, kernel.LanewiseOp | kernel.StepOp) or op.dialect_name() in ("arith", "math")
     return own and not isinstance(op, arith.ConstantOp) and isinstance(op.results[0].type, VectorType)
 
 
 def is_scalar(op: Operation) -> bool:
-    """Whether an operation computes a scalar of others, or has no text: it may come before the lines that wait."""
+    """Return whether an operation computes a scalar from scalars, or prints nothing: it may be printed before the
+    collected lines."""
     scalar = op.dialect_name() in ("arith", "math") and not isinstance(op.results[0].type, VectorType)
     return scalar or isinstance(op, arith.ConstantOp | kernel.SymbolOp | vector.BroadcastOp)

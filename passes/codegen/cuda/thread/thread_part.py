@@ -1,4 +1,5 @@
-"""One thread's part of a distributed vector: its registers as C variables, their coordinates, and which are valid."""
+"""One thread's part of a distributed vector: its registers as C variables, their coordinates, and which of them are
+valid."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ class Part:
 
     @cached_property
     def own(self) -> LinearLayout:
-        """The distribution of the value: constant along axes of extent 1."""
+        """The distribution of the value, constant along axes of extent 1."""
         assert self.layout is not None
         return self.layout.sliced(n for n, extent in enumerate(self.aligned) if extent > 1)
 
@@ -38,7 +39,7 @@ class Part:
         return 0 if self.layout is None else (1 << len(self.own.of_input("register"))) - 1 & ~self.own.free("register")
 
     def registers(self) -> Iterator[int]:
-        """The registers that differ, whose elements are not all padding."""
+        """Yield the distinct registers, except those that hold only padding."""
         if self.layout is None:
             yield 0
             return
@@ -47,12 +48,12 @@ class Part:
                 yield r
 
     def _holds(self, register: int) -> bool:
-        """Whether a register of some thread has an element of the value."""
+        """Return whether a register of some thread has an element of the value."""
         at = self.own(register=register)
         return all(x < extent or extent == 1 for x, extent in zip(at, self.aligned, strict=True))
 
     def partial(self, axis: int) -> bool:
-        """Whether some coordinates of the distribution along an axis are beyond the value."""
+        """Return whether some coordinates of the distribution along an axis are beyond the value."""
         assert self.layout is not None
         return 1 < self.aligned[axis] < self.layout.shape[axis]
 
@@ -62,13 +63,13 @@ class Part:
         return [n for n, extent in enumerate(self.aligned) if extent > 1]
 
     def replicas(self) -> tuple[int, int]:
-        """The bits of (lane, warp) whose threads hold the same elements, as masks."""
+        """Return the bits of (lane, warp) whose threads hold the same elements, as masks."""
         return (self.own.free("lane"), self.own.free("warp")) if self.layout is not None else (-1, -1)
 
 
 @dataclass(frozen=True)
 class Held:
-    """A value in a kernel's text: its part and the C expression of each register that differs. ``array``: the C array
+    """A value in the text of a kernel: its part, and the C expression of each distinct register. ``array``: the C array
     whose elements these are, in order."""
 
     part: Part

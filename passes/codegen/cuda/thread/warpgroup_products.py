@@ -1,7 +1,7 @@
 """Products of warpgroups as C statements: four warps multiply operands in shared memory (``mlc_wgmma`` of
-mlc_cuda_warpgroup.h), of which matrix descriptors say where they lie.
+mlc_cuda_warpgroup.h), which matrix descriptors describe.
 
-The descriptor of a ring's first buffer is computed where the ring is declared, and a loop adds the place of a buffer:
+The descriptor of a ring's first buffer is computed where the ring is declared, and a loop adds the offset of a buffer:
 
     const mlc_matrix m0 = mlc_matrix_of<2, 64, false>(v3 + (t0) * 64);
     for (…) { … mlc_wgmma<256, …>(v9 + 0, mlc_matrix_at(m0, v8 * 16384), mlc_matrix_at(m1, v8 * 32768));
@@ -22,14 +22,15 @@ from mlc.passes.device.distribution.linear_layout import LinearLayout
 
 @dataclass(frozen=True)
 class Matrix:
-    """An operand of a product, left or right, from the descriptor ``name`` of a ring's first buffer on."""
+    """The left or right operand of a product. ``name``: the descriptor of the ring's first buffer."""
 
     op: MmaOp
     left: bool
     name: str
 
     def declaration(self, pointer: str, total: LinearLayout, coordinates: Coordinates) -> str:
-        """The descriptor of a warpgroup's part of a buffer; ``total``: the distribution of the sums."""
+        """Return the declaration of the descriptor of a warpgroup's part of a buffer. ``total``: the distribution of
+        the sums."""
         lanes, (_, _, *groups) = total.of_input("lane"), total.of_input("warp")
         warps = LinearLayout.of(total.shape, lane=[(0, 0)] * len(lanes), warp=[(0, 0), (0, 0), *groups])
         first = coordinates.warp_variable(warps, 0 if self.left else 1)
@@ -37,13 +38,14 @@ class Matrix:
         return f"const mlc_matrix {self.name} = mlc_matrix_of<{kind}>({pointer} + {first} * {self.steps});"
 
     def at(self, buffer: str, row: int) -> str:
-        """The descriptor from row or column ``row`` of the part on, in the buffer that begins so many bytes later."""
+        """Return the descriptor from ``row`` (a row or column of the part) on, in the buffer that begins ``buffer``
+        bytes later."""
         terms = [*([buffer] if buffer != "0" else []), *([str(row * self.steps * self.size)] if row else [])]
         return f"mlc_matrix_at({self.name}, {' + '.join(terms)})" if terms else self.name
 
     @property
     def size(self) -> int:
-        """Bytes of an element."""
+        """The bytes of an element."""
         return ITEMSIZE[element_of(self.op.a)]
 
     @property
@@ -58,7 +60,8 @@ class Matrix:
 
 @dataclass(frozen=True)
 class WarpgroupProduct:
-    """A product of warpgroups; ``starts``: the bytes from the first buffer of each operand to those that are read."""
+    """A product of warpgroups. ``starts``: the bytes from the first buffer of each operand to the buffer that is
+    read."""
 
     total: Held
     op: MmaOp
@@ -66,8 +69,8 @@ class WarpgroupProduct:
     starts: tuple[str, str]
 
     def steps(self) -> Iterator[str]:
-        """C statements: the products of 64 rows each are added to their part of the array of sums, or are the first
-        ones there where these are promoted; all are one group, in flight."""
+        """Yield C statements. The products of 64 rows each are added to their part of the array of sums, or overwrite
+        it if sums are promoted; all are one group, in flight."""
         half, (a, b) = self.op.shape.columns // 2, self.matrices
         types = ", ".join(f"MLC_{TYPES.get(e, e).upper()}" for e in map(element_of, (self.op.a, self.op.b)))
         kinds = ", ".join(str(each.across).lower() for each in self.matrices)
