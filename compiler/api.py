@@ -86,7 +86,7 @@ def _pending(model: AnyModel, options: Options, threads: int | None) -> PendingM
     from mlc.tracing.background import cancellation
 
     if is_program(model):
-        raise InputError("wait=False of an exported program", hint="Leave wait out, or use torch.compile")
+        raise InputError("wait=False has no effect on an exported program", hint="Leave wait out, or use torch.compile")
     source = source_of(model)
     imported = import_source(source, options)
     return PendingModel(imported, lambda: open_built(compile_source(source, options, [cancellation]), threads))

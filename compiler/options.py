@@ -56,7 +56,7 @@ class Options:
             raise InputError(f"A model cannot run on {self.threads!r} threads", hint="Use 0 for all allowed CPUs")
         if not _is_whole(self.peak_memory, 0):
             hint = "Give a whole number of bytes, 0 for no limit"
-            raise InputError(f"A budget of {self.peak_memory!r} bytes of memory", hint=hint)
+            raise InputError(f"peak_memory is {self.peak_memory!r}, which is no number of bytes", hint=hint)
         if not set(self.sanitizers) <= set(SANITIZERS):
             raise InputError(f"Unknown sanitizer in '{self.sanitize}'", hint="Use address, undefined or thread")
         for name, size in self.dims.items():

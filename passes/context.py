@@ -62,4 +62,6 @@ def _other_kind(wanted: str, target: Target) -> InputError:
     """Return the error for a pass of CPUs or GPUs (``wanted``) that ``mlc-opt`` runs on a module of a target of the
     other kind."""
     name = next(name for name, kind in (("cuda", "GPU"), (DEFAULT.name, "CPU")) if kind == wanted)
-    return InputError(f"A pass for {wanted}s, on a module for '{target.name}'", hint=f"Give --for-target {name}")
+    return InputError(
+        f"A pass for {wanted}s cannot run on a module for '{target.name}'", hint=f"Give --for-target {name}"
+    )

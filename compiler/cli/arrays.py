@@ -35,7 +35,9 @@ def gather_inputs(model: Model, pairs: list[str], seed: int | None, dims: dict[s
         arrays |= {k: v for k, v in random_inputs(model, seed, sizes).items() if k not in arrays}
     missing = [name for name in model.inputs if name not in arrays]
     if missing:
-        raise InputError(f"No value for input {', '.join(missing)}", hint="Give -i NAME=FILE.npy, or --random SEED")
+        raise InputError(
+            f"There is no value for input {', '.join(missing)}", hint="Give -i NAME=FILE.npy, or --random SEED"
+        )
     return arrays
 
 

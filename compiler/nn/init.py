@@ -42,7 +42,9 @@ def _made(values: Any) -> Array:
 
 def _from(rng: Generator | None) -> Generator:
     if rng is not None and not isinstance(rng, Generator):
-        raise InputError(f"A generator {rng!r}", hint="Give rng=numpy.random.default_rng(seed)")
+        raise InputError(
+            f"rng is {rng!r}, which is no generator of NumPy", hint="Give rng=numpy.random.default_rng(seed)"
+        )
     return _generator[0] if rng is None else rng
 
 
@@ -126,7 +128,7 @@ def xavier_normal(shape: Shape, gain: float = 1.0, rng: Generator | None = None)
 
 def _kaiming(shape: Shape, slope: float, mode: str, nonlinearity: str) -> float:
     if mode not in ("fan_in", "fan_out"):
-        raise InputError(f"Mode '{mode}'", hint="Use 'fan_in' or 'fan_out'")
+        raise InputError(f"There is no mode '{mode}'", hint="Use 'fan_in' or 'fan_out'")
     return calculate_gain(nonlinearity, slope) / math.sqrt(fans(shape)[mode == "fan_out"])
 
 

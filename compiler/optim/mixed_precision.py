@@ -78,7 +78,7 @@ def loss_scale(state: Tree) -> Array | None:
     """
     found = next((each for each in wrapped(state) if isinstance(each, LossScaleState)), None)
     if found is None and _is_scaled(state):
-        raise InputError("optim.loss_scaling within a chain", hint="Put it around: loss_scaling(chain(…))")
+        raise InputError("optim.loss_scaling is within a chain", hint="Put it around: loss_scaling(chain(…))")
     return None if found is None else found.scale
 
 

@@ -93,7 +93,9 @@ def checked(betas: tuple[float, float]) -> tuple[float, float]:
         InputError: one is not from 0 to before 1.
     """
     if len(betas) != 2 or not all(0 <= beta < 1 for beta in betas):
-        raise InputError(f"Decays (betas) of {betas}", hint="Give two numbers from 0 to before 1, such as (0.9, 0.999)")
+        raise InputError(
+            f"The decays (betas) are {betas}", hint="Give two numbers from 0 to before 1, such as (0.9, 0.999)"
+        )
     return betas
 
 

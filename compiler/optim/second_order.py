@@ -27,7 +27,7 @@ def unravel(vector: Array, like: Tree) -> Tree:
     made, start = [], 0
     for leaf in map(as_array, leaves):
         if not isinstance(leaf.size, int):
-            what = f"Parameters of the open shape {leaf.shape} as a vector: their number is not known"
+            what = f"Parameters of the open shape {leaf.shape} cannot be a vector: their number is not known"
             raise InputError(what, hint="Fix the shape")
         made.append(mnp.reshape(vector[start : start + leaf.size], leaf.shape))
         start += leaf.size
@@ -140,7 +140,7 @@ def gauss_newton(
         if batch is None:
             way_out = "in a step of your own: train.Trainer gives an optimizer no batch"
             raise InputError(
-                "A Gauss–Newton step without a batch", hint=f"Call update(g, state, parameters, (x, target)) {way_out}"
+                "A Gauss–Newton step needs a batch", hint=f"Call update(g, state, parameters, (x, target)) {way_out}"
             )
         x, target = batch
 

@@ -62,8 +62,12 @@ class Jitted:
         options: Options,
     ):
         if not callable(f) or not isinstance(shapes, Mapping):
-            what = f"a {type(shapes).__name__} as shapes" if callable(f) else f"a {type(f).__name__}"
-            raise InputError(f"jit of {what}", hint='Give a function, and shapes such as {"x": ("batch", 784)}')
+            what = (
+                f"shapes as a {type(shapes).__name__}"
+                if callable(f)
+                else f"a {type(f).__name__} in place of a function"
+            )
+            raise InputError(f"jit was given {what}", hint='Give a function, and shapes such as {"x": ("batch", 784)}')
         functools.update_wrapper(self, f)
         self.function, self.static, self.shapes, self.options = f, frozenset(static), dict(shapes), options
         self.wait, self.where, self.is_method = wait, defined_at(f), False
@@ -209,9 +213,7 @@ class Jitted:
         traced = self.programs[key] = Traced(_name(self.function), inputs, records, out, self.options, wait, aliases)
         return traced
 
-    def _aliases(
-        self, key: Key, inputs: Sequence[Record], out: trees.Tree, results: Sequence[Record]
-    ) -> Aliases:
+    def _aliases(self, key: Key, inputs: Sequence[Record], out: trees.Tree, results: Sequence[Record]) -> Aliases:
         """Which results take over the memory of which donated arguments; warns of arguments that none can take over."""
         if not self.donate:
             return ()

@@ -124,7 +124,8 @@ class Instance:
         leaves, tree = trees.flatten(state)
         types = [TensorSpec(x.dtype, x.shape) for x in map(_elements, leaves)]
         if (tree, types) != (self._tree, self._types):
-            raise InputError(f"{self._stateful.jitted.where}: a state of another structure, or of other types")
+            what = f"{self._stateful.jitted.where}: the state has another structure, or other types"
+            raise InputError(what, hint="Give one like that of the first call")
         if self._current is None:
             self._first = [_own(x) for x in leaves]
             return

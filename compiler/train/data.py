@@ -70,10 +70,13 @@ def batches_of(data: Any) -> Start:
     if callable(data):
         return data
     if isinstance(data, tuple) and data and all(hasattr(each, "shape") for each in data):
-        raise InputError("A tuple of arrays as data", hint="Give train.ArrayData(arrays, batch_size), or [arrays]")
+        raise InputError(
+            "A tuple of arrays is one batch, not the data of a run",
+            hint="Give train.ArrayData(arrays, batch_size), or [arrays]",
+        )
     if not isinstance(data, Iterable):
         raise InputError(
-            f"A {type(data).__name__} as data", hint="Give ArrayData, an iterable, or a function of a step"
+            f"Data cannot be a {type(data).__name__}", hint="Give ArrayData, an iterable, or a function of a step"
         )
     return lambda start: islice(_repeated(data), start, None)
 

@@ -124,7 +124,7 @@ class Trainer:
             InputError: the data ends before; an unknown option.
         """
         if steps < 0:
-            raise InputError(f"Training until {steps} steps were taken", hint="Give a number from 0 on")
+            raise InputError(f"Training cannot go on until {steps} steps were taken", hint="Give a number from 0 on")
         saved = checkpoints if isinstance(checkpoints, Checkpoints | None) else Checkpoints(checkpoints)
         if saved and saved.steps() and saved.steps()[-1] > self.step:
             self.state = saved.load(self.state)

@@ -18,7 +18,7 @@ def _pixels(stream: bytes, fmt: str, most: int) -> Array:
     try:
         with Image.open(io.BytesIO(stream)) as image:
             if max(image.size) > most:
-                raise ValueError(f"an image of {image.height} x {image.width} pixels, larger than {most} x {most}")
+                raise ValueError(f"an image has {image.height} x {image.width} pixels, more than {most} x {most}")
             colours = image.convert("RGB")
     except (OSError, SyntaxError):
         return np.zeros((0, 0, 0), np.uint8)

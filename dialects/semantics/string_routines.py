@@ -73,7 +73,7 @@ def _split(given: Given, array: Array) -> Array:
 def _counted(given: Given, array: Array) -> Array:
     counts = [len(pieces(string, given.words[0], given.numbers[0])) for string in given.strings.of(array).flat]
     if max(counts, default=0) > given.numbers[1]:
-        raise ValueError(f"a string of {max(counts)} pieces, more than {given.numbers[1]}")
+        raise ValueError(f"a string has {max(counts)} pieces, more than {given.numbers[1]}")
     return np.array(counts, np.int64).reshape(given.shape)
 
 

@@ -143,9 +143,10 @@ class Array(Operators, Methods, Conversions):
 
     def __len__(self) -> int:
         if not self.shape:
-            raise TypeError("len() of an array of rank 0")
+            raise TypeError("an array of rank 0 has no len()")
         if isinstance(self.shape[0], Dim):
-            raise TraceError(f"len() of a dimension '{self.shape[0]}' that is open", hint="Use x.shape[0]")
+            what = f"len() cannot be known: the dimension '{self.shape[0]}' is open"
+            raise TraceError(what, hint="Use x.shape[0]")
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Array]:

@@ -87,7 +87,9 @@ def evaluate(arrays: Sequence[Array]) -> None:
     try:
         results = program([each.data for each in inputs])  # type: ignore[misc]
     except MemoryError as error:
-        raise RunError(f"No memory for the value of an array: {error}", hint="Make its sizes smaller") from error
+        raise RunError(
+            f"There is no memory for the value of an array: {error}", hint="Make its sizes smaller"
+        ) from error
     found = dict(zip(outputs, results, strict=True))
     for each in wanted:
         each.value = np.asarray(found[each.record])

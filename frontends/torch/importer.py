@@ -54,7 +54,11 @@ class Importer:
             elif node in needed and node.op == "get_attr":
                 values[node] = self._attribute(node)
             elif node in needed and node.op != "placeholder":
-                raise InputError(f"A node '{node.op}' of {node.target}", node=location(node), stage="import")
+                raise InputError(
+                    f"The program has a node '{node.op}' of {node.target}, which cannot be translated",
+                    node=location(node),
+                    stage="import",
+                )
         return resolved(results, values)
 
     def _attribute(self, node: Node) -> Any:

@@ -97,7 +97,7 @@ def _arena(ctx: Context, module: ModuleOp) -> int:
     arena = planned_arena(ctx, module)
     if arena is None:
         hint = "Fix them by dims= or --dim, or give arguments of fixed shapes"
-        raise InputError("A budget of memory with symbolic dimensions", stage="rematerialize", hint=hint)
+        raise InputError("A budget of memory needs fixed dimensions", stage="rematerialize", hint=hint)
     return arena
 
 

@@ -18,6 +18,8 @@ from mlc.cli import main
 from mlc.errors import InternalError, MlcError, ToolchainError
 
 LONGEST = 20_000  # characters of an error
+FAULTS = ("internal error", "Traceback", "mlc: out of memory", "mlc failed in")
+"""What the command line prints where mlc is at fault."""
 Write = Callable[[Random, Path], Path]
 Call = Callable[[Path], Any]
 
@@ -99,7 +101,7 @@ def command(*arguments: str) -> Call:
             except SystemExit as end:
                 status = end.code
         text = errors.getvalue()
-        if status not in (0, 1, 2) or "internal error" in text or "Traceback" in text or "mlc: out of memory" in text:
+        if status not in (0, 1, 2) or any(each in text for each in FAULTS):
             raise AssertionError(f"status {status}: {text[-400:]}")
         for each in (text, out.getvalue()):
             if (wrong := unclear(each)) and each.strip() and len(each) < LONGEST:

@@ -56,7 +56,8 @@ class Embedding(Module):
         rng: np.random.Generator | None = None,
     ) -> None:
         if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
-            raise InputError(f"padding_idx {padding_idx} of {num_embeddings} embeddings")
+            what = f"padding_idx={padding_idx} is none of {num_embeddings} embeddings"
+            raise InputError(what, hint=f"Give a number from {-num_embeddings} to {num_embeddings - 1}")
         self.weight = init.normal((num_embeddings, embedding_dim), rng=rng)
         self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
         if padding_idx is not None:

@@ -30,7 +30,8 @@ class _Convolution(Module):
 
     def _set(self, stride: Ints, padding: Any, dilation: Ints, groups: int, channels: tuple[int, int]) -> None:
         if groups < 1 or any(n % groups for n in channels):
-            raise InputError(f"{type(self).__name__} of {channels[0]} to {channels[1]} channels in {groups} groups")
+            what = f"{type(self).__name__}: {groups} groups do not divide {channels[0]} and {channels[1]} channels"
+            raise InputError(what, hint="Give groups that divide both")
         self.stride, self.dilation = self._each(stride), self._each(dilation)
         self.padding = padding if isinstance(padding, str) else self._each(padding)
         self.groups = groups

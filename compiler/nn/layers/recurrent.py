@@ -55,7 +55,7 @@ class _Recurrent(Module):
 
     def _step(self) -> Step:
         if self.nonlinearity not in ("tanh", "relu"):
-            raise InputError(f"Nonlinearity '{self.nonlinearity}'", hint="Use 'tanh' or 'relu'")
+            raise InputError(f"There is no nonlinearity '{self.nonlinearity}'", hint="Use 'tanh' or 'relu'")
         return _rnn if self.nonlinearity == "tanh" else _rnn_relu
 
     def _weights(
@@ -145,7 +145,9 @@ class _Layers(_Recurrent):
         """
         given = as_array(x)
         if given.ndim != 3:
-            raise InputError(f"{type(self).__name__} of an array {given.shape}", hint="Give [T, B, I]")
+            raise InputError(
+                f"{type(self).__name__} takes arrays of rank 3, not one of shape {given.shape}", hint="Give [T, B, I]"
+            )
         sequence = mnp.moveaxis(given, 1, 0) if self.batch_first else given
         last: list[Any] = []
         for layer in range(self.num_layers):

@@ -33,7 +33,7 @@ class ComplexArray(Array):
         Raises:
             InputError: always; it was given where only a real one may be.
         """
-        raise InputError(f"{where_called()}: an array of {self.dtype} in place of a real one", hint="Use real or imag")
+        raise InputError(f"{where_called()}: the function takes real arrays, not {self.dtype}", hint="Use real or imag")
 
     def become(self, other: Array) -> None:
         assert isinstance(other, ComplexArray)

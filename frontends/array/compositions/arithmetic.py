@@ -25,7 +25,7 @@ def _real(name: str, *xs: Any, lowest: int = 0) -> list[Array]:
     """
     given = operands(*xs, lowest=lowest)
     if is_complex(*given):
-        raise InputError(f"mlc.numpy.{name} of complex numbers", hint="Use abs, real or imag")
+        raise InputError(f"mlc.numpy.{name} takes no complex numbers", hint="Use abs, real or imag")
     return given
 
 
@@ -183,7 +183,7 @@ def lcm(x1: Any, x2: Any, /) -> Array:
 def _integers(name: str, *xs: Any) -> list[Array]:
     given = operands(*xs)
     if dtypes.kind(given[0].element) != 1:
-        raise InputError(f"mlc.numpy.{name} of {given[0].dtype}", hint="Give integers")
+        raise InputError(f"mlc.numpy.{name} takes integers, not {given[0].dtype}", hint="Give integers")
     return given
 
 

@@ -22,7 +22,7 @@ def ravel(x: Any, /, order: str = "C") -> Array:
     """The elements in a row, row-major; column-major for order F."""
     given = as_array(x)
     if order not in ("C", "F"):
-        raise InputError(f"mlc.numpy.ravel in order '{order}'", hint="Give C or F")
+        raise InputError(f"mlc.numpy.ravel has no order '{order}'", hint="Give C or F")
     return reshape(given if order == "C" else transpose(given), (-1,))
 
 
@@ -128,7 +128,7 @@ def _cuts(extent: DimLike, given: Sections) -> list[int]:
     if not isinstance(given, int | np.integer):
         return [operator.index(n) for n in given]
     if not isinstance(extent, int) or given < 1:
-        raise InputError(f"{given} parts of an extent of {extent}", hint="Give indices, or a number from 1 on")
+        raise InputError(f"An extent of {extent} cannot have {given} parts", hint="Give indices, or a number from 1 on")
     small, more = divmod(extent, int(given))
     return [n * small + min(n, more) for n in range(1, int(given))]
 
@@ -141,7 +141,7 @@ def split(x: Any, /, indices_or_sections: Sections, axis: int = 0) -> list[Array
     """
     extent = as_array(x).shape[axes_of(as_array(x), axis)[0]]
     if isinstance(indices_or_sections, int) and (not isinstance(extent, int) or extent % indices_or_sections):
-        what = f"mlc.numpy.split of {extent} elements into {indices_or_sections} equal parts"
+        what = f"mlc.numpy.split cannot make {indices_or_sections} equal parts of {extent} elements"
         raise InputError(what, hint="Use array_split, or give the indices of the cuts")
     return array_split(x, indices_or_sections, axis)
 

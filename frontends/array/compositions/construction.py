@@ -46,7 +46,7 @@ def diag(x: Any, /, k: int = 0) -> Array:
     if given.ndim == 2:
         return diagonal(given, offset=k)
     if given.ndim != 1:
-        raise InputError(f"mlc.numpy.diag of an array of shape {given.shape}", hint="Give a vector or a matrix")
+        raise InputError(f"mlc.numpy.diag takes no array of shape {given.shape}", hint="Give a vector or a matrix")
     padded = concat([zeros((abs(k),), dtype=given.dtype), given]) if k > 0 else given
     padded = concat([padded, zeros((abs(k),), dtype=given.dtype)]) if k < 0 else padded
     size = padded.shape[0]

@@ -40,7 +40,7 @@ def pad(x: Any, /, pad_width: Any, mode: str | Callable[..., Any] = "constant", 
     widths = _pairs(pad_width, given.ndim)
     if mode not in ("constant", "empty", *BY_INDEX, *BY_VALUE) or any(n < 0 for pair in widths for n in pair):
         hint = f"Modes are constant, empty, {', '.join((*BY_INDEX, *BY_VALUE))}; widths are from 0 on"
-        raise InputError(f"mlc.numpy.pad by {pad_width} in mode {mode!r}", hint=hint)
+        raise InputError(f"mlc.numpy.pad cannot pad by {pad_width} in mode {mode!r}", hint=hint)
     values = _pairs(0 if mode == "empty" else constant_values, given.ndim)
     for axis, (low, high) in enumerate(widths):
         if low or high:
@@ -128,7 +128,7 @@ def _known(name: str, obj: Any) -> Any:
         TraceError: they are traced.
     """
     if isinstance(obj, slice):
-        raise InputError(f"mlc.numpy.{name} at a slice", hint="Give integers")
+        raise InputError(f"mlc.numpy.{name} takes no slice", hint="Give integers")
     return np.asarray(as_array(obj).numpy())
 
 

@@ -49,7 +49,9 @@ def dot(x1: Any, x2: Any, /) -> Array:
         return a * b
     over = b.ndim - 2 if b.ndim > 1 else 0
     if a.shape[-1] != b.shape[over]:
-        raise InputError(f"dot of shapes {a.shape} and {b.shape}", hint="The inner extents must be equal")
+        raise InputError(
+            f"The shapes {a.shape} and {b.shape} have no dot product", hint="The inner extents must be equal"
+        )
     return matmul(a, b) if max(a.ndim, b.ndim) <= 2 else tensordot(a, b, axes=((a.ndim - 1,), (over,)))
 
 

@@ -44,7 +44,8 @@ def compress(condition: Any, x: Any, /, axis: int | None = None) -> Array:
 def select(conditions: Sequence[Any], choices: Sequence[Any], /, default: Any = 0) -> Array:
     """The first of ``choices`` whose condition holds, ``default`` where none does."""
     if len(conditions) != len(choices) or not len(choices):
-        raise InputError(f"mlc.numpy.select of {len(conditions)} conditions and {len(choices)} choices")
+        what = f"mlc.numpy.select has {len(conditions)} conditions and {len(choices)} choices"
+        raise InputError(what, hint="Give a choice for each condition, and one at least")
     *given, found = operands(*choices, default)
     for condition, choice in zip(reversed(conditions), reversed(given), strict=True):
         found = where(condition, choice, found)
@@ -58,7 +59,8 @@ def piecewise(x: Any, conditions: Sequence[Any], functions: Sequence[Any], /, *a
     given, tests = as_array(x), list(conditions) if isinstance(conditions, list | tuple) else [conditions]
     rest = len(functions) == len(tests) + 1
     if not rest and len(functions) != len(tests):
-        raise InputError(f"mlc.numpy.piecewise of {len(tests)} conditions and {len(functions)} functions")
+        what = f"mlc.numpy.piecewise has {len(tests)} conditions and {len(functions)} functions"
+        raise InputError(what, hint="Give a function for each condition, and at most one for the rest")
     values = [f(given, *args, **kwargs) if callable(f) else f for f in functions]
     found = values[-1] if rest else given * 0
     for test, value in zip(tests, values, strict=False):

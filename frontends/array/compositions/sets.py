@@ -54,7 +54,7 @@ def unique(
 def _sized(x: Array, flags: tuple[bool, bool, bool], axis: int | None, size: int, fill_value: Any) -> Any:
     """By sorting: an element that differs from the one before it is new."""
     if axis is not None:
-        raise InputError("mlc.numpy.unique with size and axis", hint="Give one of them")
+        raise InputError("mlc.numpy.unique cannot have both size and axis", hint="Give one of them")
     flat = ravel(x)
     order = argsort(flat)
     line = flat[order]

@@ -47,7 +47,7 @@ def convolve(x1: Any, x2: Any, /, mode: str = "full") -> Array:
     """
     a, b = operands(x1, x2)
     if a.ndim != 1 or b.ndim != 1 or not len(a) or not len(b) or mode not in ("full", "same", "valid"):
-        what = f"mlc.numpy.convolve of shapes {a.shape} and {b.shape} in mode '{mode}'"
+        what = f"mlc.numpy.convolve cannot take shapes {a.shape} and {b.shape} in mode '{mode}'"
         raise InputError(what, hint="Give two vectors; the modes are full, same and valid")
     a, b = (b, a) if len(b) > len(a) else (a, b)
     n, m = len(a), len(b)
@@ -107,7 +107,7 @@ def gradient(x: Any, /, *spacing: Any, axis: Axis = None, edge_order: int = 1) -
     steps = spacing * len(axes) if len(spacing) == 1 else spacing or (1.0,) * len(axes)
     if edge_order not in (1, 2) or len(steps) != len(axes) or any(given.shape[a] <= edge_order for a in axes):  # type: ignore[operator]
         hint = "edge_order is 1 or 2; an axis has more elements than that; give one spacing, or one an axis"
-        raise InputError(f"mlc.numpy.gradient of an array of shape {given.shape}", hint=hint)
+        raise InputError(f"mlc.numpy.gradient cannot take an array of shape {given.shape} so", hint=hint)
     found = [moveaxis(_slopes(moveaxis(given, a, 0), h, edge_order), 0, a) for a, h in zip(axes, steps, strict=True)]
     return found[0] if len(found) == 1 else found
 

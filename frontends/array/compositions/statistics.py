@@ -60,7 +60,7 @@ def _rows(x: Any, axis: Axis) -> Array:
 def _between(rows: Array, q: Any, count: Array, method: str) -> Array:
     """[q…, others…]: the elements of sorted rows between which the quantiles are."""
     if method not in METHODS:
-        what = f"A quantile by method '{method}', which there is not"
+        what = f"There is no method '{method}' for quantiles"
         raise InputError(what, hint=f"The methods are {', '.join(METHODS)}")
     at = convert(as_array(q, rows.element), rows.element)
     place = reshape(at, (*at.shape, *[1] * (rows.ndim - 1))) * (count - 1)

@@ -24,7 +24,7 @@ FORWARD = {"backward": 0.0, "ortho": 0.5, "forward": 1.0}
 def _scale(n: int, norm: str | None, inverse: bool) -> float:
     norm = norm or "backward"
     if norm not in FORWARD:
-        what = f"A transform of norm '{norm}', which there is not"
+        what = f"A transform of norm '{norm}' does not exist"
         raise InputError(what, hint=f"The norms are {', '.join(FORWARD)}")
     power = 1 - FORWARD[norm] if inverse else FORWARD[norm]
     return 1 if power == 0 else float(n**-power)

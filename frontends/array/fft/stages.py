@@ -37,7 +37,7 @@ Sign = Literal[-1, 1]
 def radices(n: int) -> tuple[int, ...] | None:
     """The factors of ``n`` whose stages take the least time; None where a prime factor is too large."""
     if n < 1:
-        raise ValueError(f"a Fourier transform of {n} elements")
+        raise ValueError(f"there is no Fourier transform of {n} elements")
     if n == 1:
         return ()
     least = next((d for d in range(2, int(n**0.5) + 1) if n % d == 0), n)

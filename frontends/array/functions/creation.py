@@ -115,11 +115,12 @@ def arange(start: Any, /, stop: Any = None, step: float = 1, dtype: Any = None, 
     """``start``, ``start + step``, … before ``stop``; from 0 where only one is given. ``stop`` may be a dimension."""
     start, stop = (0, start) if stop is None else (start, stop)
     if not all(isinstance(n, Dim) or _is_finite(n) for n in (start, stop, step)) or step == 0:
-        what = f"mlc.numpy.arange from {start!r} to {stop!r} by steps of {step!r}"
+        what = f"mlc.numpy.arange cannot go from {start!r} to {stop!r} by steps of {step!r}"
         raise InputError(what, hint="Give finite numbers, and a step that is not 0")
     if isinstance(stop, Dim) or isinstance(start, Dim):
         if step != 1:
-            raise InputError(f"arange to the open dimension '{stop}' by steps of {step}", hint="Multiply it instead")
+            what = f"arange to the open dimension '{stop}' cannot have steps of {step}"
+            raise InputError(what, hint="Multiply it instead")
         made = _of_indices(f"i64(i0 + {start})", "i64", (stop - start,))
     else:
         integers = all(isinstance(n, int) for n in (start, stop, step))

@@ -79,6 +79,8 @@ def check_kind(name: str, element: str) -> None:
     """InputError for the bits of floats, and signs of booleans."""
     kind = dtypes.kind(element)
     if name.startswith("bitwise_") and kind >= 2:
-        raise InputError(f"mlc.numpy.{name} of {element}", hint="Give integers or booleans")
+        raise InputError(f"mlc.numpy.{name} is not defined on {element}", hint="Give integers or booleans")
     if name in ("negative", "sign", "subtract", "floor_divide", "remainder", "pow") and kind == 0:
-        raise InputError(f"mlc.numpy.{name} of booleans", hint="Use logical_not, or astype to a type of numbers")
+        raise InputError(
+            f"mlc.numpy.{name} is not defined on booleans", hint="Use logical_not, or astype to a type of numbers"
+        )

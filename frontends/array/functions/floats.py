@@ -25,7 +25,7 @@ def signbit(x: Any, /) -> Array:
     """Whether a float has its sign set, as -0 has; whether an integer is negative."""
     given = as_array(x)
     if dtypes.kind(given.element) == 3:
-        raise InputError(f"signbit of {given.dtype}", hint="Use real or imag")
+        raise InputError(f"{given.dtype} has no signbit", hint="Use real or imag")
     if dtypes.kind(given.element) < 2:
         return convert(given, "i64") < 0 if given.element != "ui64" else given != given
     return apply(unwidened, [given], (functions.signbit(given.element),), "i1", given.shape)
@@ -41,7 +41,7 @@ def nextafter(x1: Any, x2: Any, /) -> Array:
     """The next float from ``x1`` towards ``x2``: one more or less as integers. Of float32 and float64."""
     a, b = operands(x1, x2, lowest=2)
     if a.element not in ("f32", "f64"):
-        raise InputError(f"nextafter of {a.dtype}", hint="Convert to float32 by astype")
+        raise InputError(f"nextafter is not defined on {a.dtype}", hint="Convert to float32 by astype")
     bits, least = BITS[a.element], f"as_{a.element}({BITS[a.element]}(1))"
     step = f"where((x0 < x1) == (x0 > 0), {bits}(1), {bits}(-1))"
     moved = f"where(x0 == 0, where(x1 > 0, {least}, -{least}), as_{a.element}(as_{bits}(x0) + {step}))"

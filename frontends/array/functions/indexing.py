@@ -87,7 +87,7 @@ def _without_ellipsis(x: Array, items: list[Any]) -> list[Any]:
     dims = [each.ndim if _is_mask(each) else each is not None and each is not Ellipsis for each in items]
     missing = x.ndim - sum(dims)
     if missing < 0:
-        raise IndexError(f"{x.ndim - missing} indices of an array of shape {x.shape}")
+        raise IndexError(f"an array of shape {x.shape} cannot have {x.ndim - missing} indices")
     at = positions[0] if positions else len(items)
     return [*items[:at], *[slice(None)] * missing, *items[at + len(positions) :]]
 
@@ -105,7 +105,8 @@ def _with_masks_as_indices(x: Array, items: list[Any]) -> tuple[Array, list[Any]
             hint = "Use mlc.numpy.where, or index by integers"
             raise TraceError("A traced mask selects an unknown number of elements", hint=hint)
         if each.shape != x.shape[axis : axis + each.ndim]:
-            raise IndexError(f"a mask of shape {each.shape} at dimension {axis} of an array of shape {x.shape}")
+            what = f"a mask of shape {each.shape} does not fit dimension {axis} of an array of shape {x.shape}"
+            raise IndexError(what)
         x = x if each.ndim else expand_dims(x, axis)
         found += [as_array(at) for at in np.nonzero(np.atleast_1d(each.numpy()))]
         axis += max(each.ndim, 1)
@@ -146,7 +147,7 @@ def _position(at: Any, extent: DimLike) -> DimLike:
         return at
     number = operator.index(at)
     if isinstance(extent, int) and not -extent <= number < extent:
-        raise IndexError(f"index {number} of a dimension of {extent}")
+        raise IndexError(f"index {number} is outside of a dimension of {extent}")
     return number + extent if number < 0 else number
 
 
@@ -221,5 +222,5 @@ def checked_indices(indices: Array, extent: DimLike) -> Array:
     if data is not None and isinstance(extent, int) and data.size:
         low, high = data.min(), data.max()
         if low < -extent or high >= extent:
-            raise IndexError(f"indices from {low} to {high} of a dimension of {extent}")
+            raise IndexError(f"indices from {low} to {high} are outside of a dimension of {extent}")
     return indices

@@ -60,13 +60,17 @@ def matmul(x1: Any, x2: Any, /) -> Array:
     """Products of matrices in the last two dimensions, broadcast over the others; of vectors where there is one."""
     a, b = operands(x1, x2)
     if not a.ndim or not b.ndim:
-        raise InputError(f"matmul of shapes {a.shape} and {b.shape}", hint="Multiply by a number with *")
+        raise InputError(
+            f"matmul takes no numbers, as of shapes {a.shape} and {b.shape}", hint="Multiply by a number with *"
+        )
     outer = string.ascii_lowercase[: max(a.ndim, b.ndim, 2) - 2]
     left = (outer[len(outer) - a.ndim + 2 :] + "Mk") if a.ndim > 1 else "k"
     right = (outer[len(outer) - b.ndim + 2 :] + "kN") if b.ndim > 1 else "k"
     rows, columns = "M" if a.ndim > 1 else "", "N" if b.ndim > 1 else ""
     if a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
-        raise InputError(f"matmul of shapes {a.shape} and {b.shape}", hint="The inner extents must be equal")
+        raise InputError(
+            f"The shapes {a.shape} and {b.shape} have no product by matmul", hint="The inner extents must be equal"
+        )
     return contract(f"{left},{right}->{outer}{rows}{columns}".replace("k", "K"), a, b)
 
 
@@ -81,7 +85,8 @@ def tensordot(x1: Any, x2: Any, /, axes: int | tuple[Sequence[int], Sequence[int
     kept = [c for n, c in enumerate(left) if n not in lefts] + [c for n, c in enumerate(right) if n not in rights]
     for n, m in zip(lefts, rights, strict=True):
         if a.shape[n] != b.shape[m]:
-            raise InputError(f"tensordot of shapes {a.shape} and {b.shape} over {axes}: {a.shape[n]} and {b.shape[m]}")
+            what = f"tensordot of shapes {a.shape} and {b.shape}: {a.shape[n]} and {b.shape[m]} are not equal"
+            raise InputError(what, hint="Give axes of equal extents")
     return contract(f"{''.join(left)},{''.join(right)}->{''.join(kept)}", a, b)
 
 
@@ -91,7 +96,8 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
     a = FUNCTIONS["conj"](a)
     a, b = moveaxis(a, axis, -1), moveaxis(b, axis, -1)
     if a.shape[-1] != b.shape[-1]:
-        raise InputError(f"vecdot of shapes {a.shape} and {b.shape} along axis {axis}")
+        what = f"vecdot of shapes {a.shape} and {b.shape}: the extents along axis {axis} are not equal"
+        raise InputError(what)
     outer = string.ascii_lowercase[: max(a.ndim, b.ndim) - 1]
     left, right = (outer[len(outer) - x.ndim + 1 :] + "K" for x in (a, b))
     return contract(f"{left},{right}->{outer}", a, b)
@@ -159,7 +165,7 @@ def _parsed(equation: str, given: list[Array]) -> tuple[list[str], str]:
     fits = len(inputs) == len(given) and all(len(t) == x.ndim for t, x in zip(inputs, given, strict=False))
     if not fits or any(not t.isalpha() and t for t in (*inputs, result)) or set(result) - set("".join(inputs)):
         shapes = ", ".join(str(x.shape) for x in given)
-        raise InputError(f"einsum '{equation}' of shapes {shapes}", hint="Give one letter a dimension")
+        raise InputError(f"einsum '{equation}' does not fit the shapes {shapes}", hint="Give one letter a dimension")
     if len(set(result)) < len(result):
         raise InputError(f"einsum '{equation}' repeats an index in the result", hint="Use diag of the result")
     return inputs, result

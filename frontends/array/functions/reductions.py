@@ -28,9 +28,10 @@ def axes_of(x: Array, axis: Axis) -> tuple[int, ...]:
     """
     given: Any = range(x.ndim) if axis is None else (axis,) if hasattr(axis, "__index__") else axis
     if not isinstance(given, Iterable) or any(isinstance(a, bool) or not hasattr(a, "__index__") for a in given):
-        raise InputError(f"Axis {axis!r}", hint="Give an integer, or a tuple of integers")
+        raise InputError(f"{axis!r} is no axis", hint="Give an integer, or a tuple of integers")
     if any(not -x.ndim <= a < x.ndim for a in given):
-        raise InputError(f"Axis {axis} of an array of shape {x.shape}", hint=f"Axes are from {-x.ndim} to {x.ndim - 1}")
+        hint = f"Axes are from {-x.ndim} to {x.ndim - 1}" if x.ndim else "Leave axis out"
+        raise InputError(f"An array of shape {x.shape} has no axis {axis}", hint=hint)
     found = sorted(operator.index(a) % x.ndim for a in given)
     if len(set(found)) < len(found):
         raise InputError(f"Axes {axis} name one axis twice")
@@ -102,7 +103,9 @@ def min(x: Any, /, axis: Axis = None, *, keepdims: bool = False, initial: Any = 
 
 def _extreme(fn: str, both: str, x: Any, axis: Axis, keepdims: bool, initial: Any, mask: Any) -> Array:
     if mask is not None and initial is None:
-        raise InputError(f"mlc.numpy.{fn} where a mask holds", hint="Give initial, which the extreme of nothing is")
+        raise InputError(
+            f"mlc.numpy.{fn} where a mask holds needs initial", hint="Give initial, which the extreme of nothing is"
+        )
     given = as_array(x)
     if is_complex(given):
         raise InputError(f"Complex numbers have no {fn}imum: they have no order", hint="Use abs, real or imag")

@@ -18,7 +18,7 @@ def extents(shape: Extents) -> tuple[DimLike, ...]:
     given = shape if isinstance(shape, Sequence) and not isinstance(shape, str) else (shape,)
     wrong = next((d for d in given if not isinstance(d, Dim) and not hasattr(d, "__index__")), None)
     if wrong is not None:
-        raise InputError(f"A shape {shape!r}", hint="Give integers, such as (2, 3)")
+        raise InputError(f"{shape!r} is no shape", hint="Give integers, such as (2, 3)")
     return tuple(d if isinstance(d, Dim) else operator.index(d) for d in given)
 
 
@@ -42,6 +42,6 @@ def of_matrices(name: str, x: Any) -> Array:
     """
     given = as_array(x)
     if given.ndim < 2:
-        hint = "It needs two dimensions; x[:, None] has one more"
-        raise InputError(f"mlc.numpy.{name} of an array of shape {given.shape}", hint=hint)
+        what = f"mlc.numpy.{name} takes two dimensions or more, not an array of shape {given.shape}"
+        raise InputError(what, hint="x[:, None] has one dimension more")
     return given

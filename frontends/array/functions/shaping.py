@@ -60,7 +60,8 @@ def permute_dims(x: Any, /, axes: Sequence[int]) -> Array:
     """Dimension ``n`` of the result is dimension ``axes[n]`` of ``x``."""
     given = as_array(x)
     if len(axes) != given.ndim:
-        raise InputError(f"{len(axes)} axes for an array of shape {given.shape}")
+        what = f"{len(axes)} axes do not order an array of shape {given.shape}"
+        raise InputError(what, hint="Give each axis once")
     axes_of(given, tuple(axes))
     perm = tuple(a % given.ndim for a in axes)
     return apply(transposed, [given], (perm,), given.element, [given.shape[a] for a in perm])
@@ -109,7 +110,7 @@ def expand_dims(x: Any, /, axis: int | tuple[int, ...]) -> Array:
     axes = (axis,) if isinstance(axis, int) else tuple(axis)
     rank = given.ndim + len(axes)
     if any(not -rank <= a < rank for a in axes) or len({a % rank for a in axes}) < len(axes):
-        raise IndexError(f"axis {axis} of new dimensions of an array of shape {given.shape}")
+        raise IndexError(f"an array of shape {given.shape} can get no new dimension {axis}")
     dims = iter(given.shape)
     new = {a % rank for a in axes}
     return reshape(given, [1 if n in new else next(dims) for n in range(rank)])
@@ -136,7 +137,7 @@ def joined(build: Builder, xs: Sequence[Tensor], axis: int) -> Tensor:
 def concat(arrays: Sequence[Any], /, axis: int | None = 0, dtype: Any = None) -> Array:
     """Arrays one after the other along ``axis``, in their common type or ``dtype``; flat for None."""
     if not len(arrays):
-        raise InputError("mlc.numpy.concat and stack of no arrays", hint="Give one array at least")
+        raise InputError("mlc.numpy.concat and stack need an array", hint="Give one array at least")
     given = operands(*arrays)
     if dtype is not None:
         given = [convert(x, dtypes.element(dtype)) for x in given]

@@ -52,7 +52,8 @@ def searchsorted(x1: Any, x2: Any, /, side: str = "left", sorter: Any = None) ->
     """
     line, values = operands(x1, x2)
     if line.ndim != 1 or side not in ("left", "right"):
-        raise InputError(f"searchsorted in an array of shape {line.shape}, side '{side}'")
+        what = f"searchsorted cannot search an array of shape {line.shape} on side '{side}'"
+        raise InputError(what, hint="Give a vector, and left or right")
     line = line if sorter is None else take(line, sorter)
     extent = line.shape[0]
     low = broadcast_to(as_array(0), values.shape)

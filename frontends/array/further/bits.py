@@ -26,7 +26,7 @@ def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> Array
     """
     given = as_array(a)
     if dtypes.kind(given.element) > 1:
-        raise InputError(f"packbits of {given.dtype}", hint="Give integers or booleans")
+        raise InputError(f"packbits takes no {given.dtype}", hint="Give integers or booleans")
     moved = moveaxis(ravel(given) if axis is None else given, -1 if axis is None else axis, -1)
     missing = -moved.shape[-1] % 8
     set_ = convert(moved != 0, "ui8")
@@ -44,7 +44,7 @@ def unpackbits(a: Any, /, axis: int | None = None, count: int | None = None, bit
     """
     given = as_array(a)
     if given.element != "ui8":
-        raise InputError(f"unpackbits of {given.dtype}", hint="Give uint8")
+        raise InputError(f"unpackbits takes no {given.dtype}", hint="Give uint8")
     moved = moveaxis(ravel(given) if axis is None else given, -1 if axis is None else axis, -1)
     bits = (convert(moved, "i32")[..., None] >> _shifts(bitorder)) & 1
     found = reshape(convert(bits, "ui8"), (*moved.shape[:-1], 8 * moved.shape[-1]))
@@ -55,7 +55,7 @@ def unpackbits(a: Any, /, axis: int | None = None, count: int | None = None, bit
 
 def _shifts(bitorder: str) -> Array:
     if bitorder not in ("big", "little"):
-        raise InputError(f"bitorder={bitorder!r}", hint="It is big or little")
+        raise InputError(f"There is no bitorder {bitorder!r}", hint="Give big or little")
     return arange(8, dtype="int32") if bitorder == "little" else arange(7, -1, -1, dtype="int32")
 
 
@@ -93,7 +93,9 @@ def sort_complex(a: Any, /) -> Array:
     wide = wide if dtypes.kind(given.element) != 3 else given
     order = argsort(FUNCTIONS["imag"](wide), axis=-1)
     if wide.ndim != 1:
-        raise InputError(f"sort_complex of an array of shape {wide.shape}", hint="Sort each row by vmap")
+        raise InputError(
+            f"sort_complex takes vectors, not an array of shape {wide.shape}", hint="Sort each row by vmap"
+        )
     by_imaginary = take(wide, order)
     return take(by_imaginary, argsort(FUNCTIONS["real"](by_imaginary), axis=-1))
 

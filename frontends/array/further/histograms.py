@@ -49,7 +49,7 @@ def _histogram(
 ) -> tuple[Array, list[Array]]:
     spans = [None] * len(values) if ranges is None else ranges
     if not len(values) == len(bins) == len(spans):
-        what = f"A histogram of {len(values)} dimensions with {len(bins)} bins and {len(spans)} ranges"
+        what = f"A histogram of {len(values)} dimensions has {len(bins)} bins and {len(spans)} ranges"
         raise InputError(what, hint="Give one for each dimension")
     sides = [histogram_bin_edges(v, b, r) for v, b, r in zip(values, bins, spans, strict=True)]
     wide, at = [len(limits) for limits in sides], as_array(0)

@@ -23,7 +23,9 @@ def poly(seq_of_zeros: Any, /) -> Array:
     if given.ndim == 2:
         given = eigvals(given)
     if given.ndim != 1:
-        raise InputError(f"poly of an array of shape {given.shape}", hint="Give a vector of roots or a square matrix")
+        raise InputError(
+            f"poly takes no array of shape {given.shape}", hint="Give a vector of roots or a square matrix"
+        )
     found = ones((1,), dtype=given.dtype)
     for n in range(len(given)):
         found = convolve(found, stack([given[n] * 0 + 1, -given[n]]))

@@ -74,7 +74,9 @@ def solve(x1: Any, x2: Any, /) -> Array:
     vector = b.ndim == 1
     columns = b[:, None] if vector else b
     if columns.shape[-2] != a.shape[-1]:
-        raise InputError(f"solve of shapes {a.shape} and {b.shape}", hint="They need equal numbers of rows")
+        raise InputError(
+            f"solve cannot take the shapes {a.shape} and {b.shape}", hint="They need equal numbers of rows"
+        )
     found = solution(a, columns)
     return found[..., 0] if vector else found
 
@@ -93,7 +95,7 @@ def qr(x: Any, /, *, mode: str = "reduced") -> QR:
     """
     given = matrices("qr", x)
     if mode not in ("reduced", "complete"):
-        raise InputError(f"qr of mode '{mode}'", hint="The modes are reduced and complete")
+        raise InputError(f"qr has no mode '{mode}'", hint="The modes are reduced and complete")
     if mode == "reduced" and will_be_differentiated(given) and not is_complex(given):
         return QR(*_differentiable_qr(given))
     q, r = householder(given)
@@ -134,7 +136,7 @@ def _hermitian(name: str, x: Any, triangle: str | None, symmetrize: bool) -> Arr
     if triangle is None:
         return (given + adjoint(given)) / 2 if symmetrize else given
     if triangle not in ("L", "U"):
-        raise InputError(f"{name} of UPLO={triangle!r}", hint="It is L (the lower triangle is read) or U")
+        raise InputError(f"{name} has no UPLO={triangle!r}", hint="Give L (the lower triangle is read) or U")
     strict = tril(given, k=-1) if triangle == "L" else triu(given, k=1)
     along = convert(where(eye(extent(given, -1), dtype=bool), real(given), 0), given.element)
     return strict + adjoint(strict) + along

@@ -26,7 +26,7 @@ def matrices(name: str, x: Any, square: bool = False) -> Array:
     given = as_array(x)
     if given.ndim < 2 or (square and given.shape[-1] != given.shape[-2]):
         kind = "square matrices" if square else "matrices"
-        raise InputError(f"{where_called()}: {name} of an array of shape {given.shape}", hint=f"It needs {kind}")
+        raise InputError(f"{where_called()}: {name} takes {kind}, not an array of shape {given.shape}")
     return given if dtypes.kind(given.element) >= 2 else convert(given, dtypes.FLOAT)
 
 
@@ -39,7 +39,7 @@ def extent(x: Array, axis: int) -> int:
     found = x.shape[axis]
     if not isinstance(found, int):
         raise InputError(
-            f"A factorization of an array of shape {x.shape}", hint="Its last two dimensions must be fixed"
+            f"An array of shape {x.shape} has open dimensions, and no factorization", hint="Fix its last two"
         )
     return found
 

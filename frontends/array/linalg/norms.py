@@ -69,9 +69,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
     """
     a, b = operands(x1, x2)
     if a.shape[axis] != 3 or b.shape[axis] != 3:
-        raise InputError(
-            f"cross of shapes {a.shape} and {b.shape} along axis {axis}", hint="Its vectors have 3 elements"
-        )
+        raise InputError(f"cross takes vectors of 3 elements, not the shapes {a.shape} and {b.shape} along axis {axis}")
     a, b = moveaxis(a, axis, -1), moveaxis(b, axis, -1)
     found = roll(a, -1, axis=-1) * roll(b, 1, axis=-1) - roll(a, 1, axis=-1) * roll(b, -1, axis=-1)
     return moveaxis(found, -1, axis)

@@ -114,13 +114,17 @@ def _system(name: str, a: Any, b: Any) -> tuple[Array, Array, bool]:
     vector = right.ndim == 1
     columns = right[:, None] if vector else right
     if columns.ndim < 2 or columns.shape[-2] != left.shape[-1]:
-        raise InputError(f"{name} of shapes {left.shape} and {right.shape}", hint="They need equal numbers of rows")
+        raise InputError(
+            f"{name} cannot take the shapes {left.shape} and {right.shape}", hint="They need equal numbers of rows"
+        )
     return left, columns, vector
 
 
 def _transposition(trans: int | str) -> str:
     if trans not in TRANS:
-        raise InputError(f"trans={trans!r}", hint="It is 0 (N), 1 (T: transposed) or 2 (C: transposed and conjugated)")
+        raise InputError(
+            f"There is no trans {trans!r}", hint="Give 0 (N), 1 (T: transposed) or 2 (C: transposed and conjugated)"
+        )
     return TRANS[trans]
 
 

@@ -72,7 +72,9 @@ class Methods:
             InputError: another type is asked for.
         """
         if dtype:
-            raise InputError("x.view of another type", hint="Use x.astype(dtype), or NumPy's view of x.numpy()")
+            raise InputError(
+                "x.view cannot show the bits as another type", hint="Use x.astype(dtype), or NumPy's view of x.numpy()"
+            )
         return _function("copy")(self)
 
     def block_until_ready(self) -> Any:

@@ -90,9 +90,8 @@ def conv_transpose(
     rank = len(kernel.shape) - 2
     fits = rank >= 1 and len(image.shape) == rank + 2 and image.shape[1] == kernel.shape[0]
     if not fits or groups < 1 or image.shape[1] % groups:
-        what = f"A transposed convolution of {image.shape} with weights {kernel.shape}"
-        what += f" in {groups} groups: the channels do not fit"
-        raise InputError(what)
+        what = f"A transposed convolution of {image.shape} with weights {kernel.shape} in {groups} groups"
+        raise InputError(f"{what} is not defined: the channels do not fit", hint="Give weights [in, out / groups, …]")
     steps, spread = _each(strides, rank), _each(dilations, rank)
     pads = _pads(padding, image.shape[2:], kernel.shape[2:], steps, spread)
     sizes = zip(image.shape[2:], kernel.shape[2:], steps, spread, pads, strict=True)
@@ -161,7 +160,9 @@ def _each(value: Ints, rank: int) -> tuple[int, ...]:
     """A value for each spatial dimension."""
     found = (value,) * rank if isinstance(value, int) else tuple(value)
     if len(found) != rank or min(found, default=1) < 1:
-        raise InputError(f"{found} for {rank} spatial dimensions", hint="Give one positive number, or one for each")
+        raise InputError(
+            f"{found} does not fit {rank} spatial dimensions", hint="Give one positive number, or one for each"
+        )
     return found
 
 

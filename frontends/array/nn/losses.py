@@ -44,7 +44,9 @@ def alike(name: str, prediction: Any, *others: Any) -> Sequence[Array]:
     given = operands(prediction, *others, lowest=2)
     if len({len(x.shape) for x in given} - {0}) > 1:
         shapes = " and ".join(str(x.shape) for x in given)
-        raise InputError(f"{name} of arrays {shapes}", hint="Give arrays of one rank: x[:, 0] or reshape")
+        raise InputError(
+            f"{name} cannot take arrays of shapes {shapes}", hint="Give arrays of one rank: x[:, 0] or reshape"
+        )
     return given
 
 
@@ -126,7 +128,7 @@ def nll_loss(
     if len(classes.shape) != len(given.shape) - are_integers:
         what = "Classes" if are_integers else "Probabilities of classes"
         hint = f"Give integers {given.shape[:-1]}, or a probability for each class {given.shape}"
-        raise InputError(f"{what} {classes.shape} for scores {given.shape}", hint=hint)
+        raise InputError(f"{what} of shape {classes.shape} do not fit scores of shape {given.shape}", hint=hint)
     if ignore_index is not None:
         _check_ignored(ignore_index, classes)
     if not are_integers:
@@ -143,13 +145,16 @@ def _check_ignored(ignore_index: Any, classes: Array) -> None:
     """Raises: InputError: probabilities, or a number that integers of this type are never."""
     shown = f"ignore_index={ignore_index!r}"
     if classes.element[0] not in "iu" or classes.element == "i1":
-        raise InputError(f"{shown} for targets of {classes.dtype}", hint="Give classes as integers, or no ignore_index")
+        raise InputError(
+            f"{shown} has no meaning for targets of {classes.dtype}",
+            hint="Give classes as integers, or no ignore_index",
+        )
     limits = np.iinfo(classes.dtype)
     if not isinstance(ignore_index, int | np.integer) or isinstance(ignore_index, bool):
-        raise InputError(shown, hint="Give an integer, such as -100, or None")
+        raise InputError(f"{shown} is no integer", hint="Give an integer, such as -100, or None")
     if not limits.min <= ignore_index <= limits.max:
         hint = f"Give a number from {limits.min} to {limits.max}, or classes of int64"
-        raise InputError(f"{shown} for classes of {classes.dtype}", hint=hint)
+        raise InputError(f"{shown} is outside of {classes.dtype}", hint=hint)
 
 
 def _reduced_but(ignore_index: int | None, losses: Array, classes: Array, reduction: str) -> Array:

@@ -76,7 +76,8 @@ def group_norm(x: Any, scale: Any, bias: Any, /, *, groups: int, epsilon: float 
     image = float_array(x)
     channels = image.shape[1]
     if not isinstance(channels, int) or groups < 1 or channels % groups:
-        raise InputError(f"{channels} channels in {groups} groups")
+        what = f"{groups} groups do not divide {channels} channels"
+        raise InputError(what, hint="Give groups that divide a known number of channels")
     split = reshape(image, (image.shape[0], groups, channels // groups, *image.shape[2:]))
     normal = layer_norm(split, axis=range(2, len(split.shape)), epsilon=epsilon)
     return _scaled(reshape(normal, image.shape), _of_channels(scale, image), _of_channels(bias, image))

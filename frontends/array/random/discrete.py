@@ -36,7 +36,9 @@ def choice(
     size, wanted = items.shape[axis], extents(shape)
     count = product(wanted)
     if not replace and isinstance(size, int) and isinstance(count, int) and count > size:
-        raise InputError(f"mlc.numpy.random.choice of {count} out of {size}", hint="Give replace=True")
+        raise InputError(
+            f"mlc.numpy.random.choice cannot take {count} out of {size} without repeating one", hint="Give replace=True"
+        )
     if p is None:
         chosen = randint(key, (count,), 0, size) if replace else permutation(key, size)[:count]
     elif replace:

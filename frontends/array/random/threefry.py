@@ -58,7 +58,7 @@ def checked(given: Any) -> Array:
     found = as_array(given)
     if found.element != "ui32" or found.shape != (2,):
         raise InputError(
-            f"A random key of {found.dtype}{list(found.shape)}", hint="Make one by mlc.numpy.random.key(seed)"
+            f"{found.dtype}{list(found.shape)} is no random key", hint="Make one by mlc.numpy.random.key(seed)"
         )
     return found
 

@@ -61,7 +61,7 @@ def inside(indices: Array, extent: DimLike, mode: str) -> Array:
         InputError: another mode.
     """
     if mode not in MODES:
-        raise InputError(f"Indices in mode '{mode}', which there is not", hint=f"The modes are {', '.join(MODES)}")
+        raise InputError(f"There is no mode '{mode}' for indices", hint=f"The modes are {', '.join(MODES)}")
     if dtypes.kind(indices.element) != 1:
         raise IndexError(f"an index of type {indices.dtype}; give integers or a mask")
     if mode == "wrap":

@@ -117,7 +117,7 @@ class At:
 
 def _check(mode: Mode) -> None:
     if mode not in MODES:
-        raise InputError(f"An update in mode {mode!r}, which there is not", hint=f"The modes are {', '.join(MODES)}")
+        raise InputError(f"There is no mode {mode!r} for updates", hint=f"The modes are {', '.join(MODES)}")
 
 
 def _moved(indices: Array, extent: DimLike, mode: Mode) -> Array:

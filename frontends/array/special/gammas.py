@@ -35,7 +35,7 @@ def wide(f: Callable[..., Array]) -> Callable[..., Array]:
     def narrowed(*xs: Any) -> Array:
         given = operands(*xs, lowest=2)
         if is_complex(*given):
-            raise InputError(f"{f.__name__} of complex numbers", hint="It takes real numbers")
+            raise InputError(f"{f.__name__} takes no complex numbers", hint="Use real, imag or abs")
         return convert(f(*(convert(x, "f64") for x in given)), given[0].element)
 
     return narrowed
@@ -139,7 +139,9 @@ def factorial(n: Any, exact: bool = False) -> Array:
         InputError: ``exact``.
     """
     if exact:
-        raise InputError("factorial(exact=True)", hint="Use math.factorial: arrays have no integers of any length")
+        raise InputError(
+            "factorial(exact=True) is not supported", hint="Use math.factorial: arrays have no integers of any length"
+        )
     return _factorial(n)
 
 
@@ -167,7 +169,9 @@ def binom(n: Array, k: Array) -> Array:
 def comb(N: Any, k: Any, exact: bool = False, repetition: bool = False) -> Array:
     """How many ways there are to choose ``k`` of ``N``, as floats; 0 where ``k > N`` or one is negative."""
     if exact:
-        raise InputError("comb(exact=True)", hint="Use math.comb: arrays have no integers of any length")
+        raise InputError(
+            "comb(exact=True) is not supported", hint="Use math.comb: arrays have no integers of any length"
+        )
     n, m = operands(N, k, lowest=2)
     total = n + m - 1 if repetition else n
     return where((m < 0) | (n < 0) | (m > total), 0.0, binom(total, m))

@@ -70,7 +70,7 @@ def reduce(monoid: str, over: Extents, f: Callable[..., Any]) -> Array:
     The result is one element: with what surrounds it, ``f`` reads the iterators of ``compute`` too.
     """
     if monoid not in MONOIDS:
-        raise InputError(f"reduce by '{monoid}'", hint=f"Use one of {', '.join(MONOIDS)}")
+        raise InputError(f"reduce cannot combine by '{monoid}'", hint=f"Use one of {', '.join(MONOIDS)}")
     wanted = sizes(over)
     iterators = _iterators(wanted)
     value = as_array(with_tables(f)(*map(Array, iterators)))

@@ -42,7 +42,7 @@ def vmap(f: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Callab
     """
 
     if not callable(f):
-        raise InputError(f"mlc.vmap of a {type(f).__name__}", hint="Give a function")
+        raise InputError(f"mlc.vmap cannot take a {type(f).__name__}", hint="Give a function")
 
     @functools.wraps(f)
     def batched(*args: Any, **kwargs: Any) -> Any:
@@ -67,7 +67,9 @@ def _axes(what: str, axes: Axes, values: Any) -> list[int | None]:
     if axes is None or isinstance(axes, int):
         return [axes] * len(trees.leaves(values))
     if not isinstance(values, list | tuple | dict) or len(axes) != len(values):
-        raise InputError(f"vmap: {what} {axes} of {len(trees.leaves(values))} arrays", hint="Give one for each")
+        raise InputError(
+            f"vmap: {what}={axes} does not fit {len(trees.leaves(values))} arrays", hint="Give one for each"
+        )
     if isinstance(values, dict):
         return [found for key in sorted(values) for found in _axes(what, axes[key], values[key])]
     return [found for each, value in zip(axes, values, strict=True) for found in _axes(what, each, value)]
@@ -77,11 +79,13 @@ def _size(xs: Sequence[Array], axes: Sequence[int | None]) -> DimLike:
     """The number of elements."""
     for x, axis in zip(xs, axes, strict=True):
         if axis is not None and not -x.ndim <= axis < x.ndim:
-            raise InputError(f"vmap: axis {axis} of an array of shape {x.shape}", hint="Name what is shared by None")
+            raise InputError(
+                f"vmap: an array of shape {x.shape} has no axis {axis}", hint="Name what is shared by None"
+            )
     sizes = [x.shape[axis] for x, axis in zip(xs, axes, strict=True) if axis is not None]
     if len(set(sizes)) != 1:
         hint = "All arrays need the same length there; name what is shared by None in in_axes"
-        raise InputError(f"vmap over axes of lengths {sizes}", hint=hint)
+        raise InputError(f"vmap cannot go over axes of lengths {sizes}", hint=hint)
     return sizes[0]
 
 
@@ -89,7 +93,7 @@ def _placed(results: Any, axes: Axes) -> Any:
     leaves, tree = trees.flatten(results)
     found = _axes("out_axes", axes, results)
     if any(a is None for a in found):
-        raise InputError("vmap: out_axes of None", hint="Take one element of the result instead")
+        raise InputError("vmap: out_axes cannot be None", hint="Take one element of the result instead")
     return trees.unflatten(tree, [moveaxis(x, 0, a) if a else x for x, a in zip(leaves, found, strict=True)])
 
 

@@ -52,7 +52,8 @@ def _check_predicate(name: str, *shapes: Shape) -> None:
     if shapes != ((),):
         found = ", ".join(map(str, shapes)) or "none"
         raise InputError(
-            f"mlc.{name} on a predicate of shape {found}", hint="Give one of rank 0, as mlc.numpy.any(x) is"
+            f"mlc.{name} cannot take a predicate of shape {found}",
+            hint="Give one of rank 0, as mlc.numpy.any(x) is",
         )
 
 
@@ -118,11 +119,11 @@ def scan(
     """
     if not trees.leaves(xs):
         if length is None:
-            raise InputError("scan without xs", hint="Give length, the number of iterations")
+            raise InputError("scan without xs has no known length", hint="Give length, the number of iterations")
         return scan(lambda state, _: f(state, xs), init, arange(length), reverse=reverse, unroll=unroll)
     slices = [as_array(x) for x in trees.leaves(xs)]
     if len({x.shape[:1] for x in slices}) > 1 or not slices[0].shape or length not in (None, slices[0].shape[0]):
-        what = f"scan over arrays of shapes {[x.shape for x in slices]}"
+        what = f"scan cannot go over arrays of shapes {[x.shape for x in slices]}"
         raise InputError(what, hint="Give arrays of one first extent, and that as length or none")
     if reverse:
         flipped = trees.unflatten(trees.flatten(xs)[1], [x[::-1] for x in slices])
@@ -164,7 +165,7 @@ def _check_same(
     pairs = list(zip(before, after, strict=False))
     wrong = [(a, b) for a, b in pairs if (a.element, a.shape) != (b.element, b.shape)]
     if tree != other:
-        raise InputError(f"{what}: results of structure {other} in place of {tree}")
+        raise InputError(f"{what}: results have the structure {other} in place of {tree}", hint="Return one structure")
     if wrong:
         (a, b), *_ = wrong
         types = [f"{numpy_dtype(x.element)}[{', '.join(map(str, x.shape))}]" for x in (a, b)]

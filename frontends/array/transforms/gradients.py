@@ -45,7 +45,9 @@ def tangents(build: Builder, operands: Sequence[Tensor], by: Variables) -> list[
 def _variable(x: Any) -> Array:
     given = as_array(x)
     if dtypes.kind(given.element) < 2:
-        raise InputError(f"A derivative by an array of type {given.dtype}", hint="Convert it to floats by astype")
+        raise InputError(
+            f"There is no derivative by an array of type {given.dtype}", hint="Convert it to floats by astype"
+        )
     unique = Unique()
     made = Record(variable, (given.operand(),), (unique,), given.element, given.shape)
     made.variables |= {unique}
@@ -114,7 +116,7 @@ def chosen_arguments(args: Sequence[Any], argnums: Sequence[int]) -> list[Any]:
     """
     missing = next((n for n in argnums if not -len(args) <= n < len(args)), None)
     if missing is not None:
-        message = f"A derivative by argument {missing} of a call with {len(args)} positional arguments"
+        message = f"There is no derivative by argument {missing} of a call with {len(args)} positional arguments"
         raise InputError(message, hint="argnums counts from 0; give what it names by position")
     return [args[n] for n in argnums]
 
@@ -131,7 +133,7 @@ def as_loss(value: Any, aux: str = AUX) -> Array:
     if not isinstance(value, Array) or value.shape != () or dtypes.kind(value.element) < 2:
         more = aux if isinstance(value, tuple | list | dict) else "vjp differentiates other results"
         hint = f"Return a float of rank 0, such as a mean; {more}"
-        raise InputError(f"The gradient of a function that returns {_shown(value)}", hint=hint)
+        raise InputError(f"There is no gradient of a function that returns {_shown(value)}", hint=hint)
     return value
 
 
@@ -212,7 +214,8 @@ def _inner(left: Sequence[Any], right: Sequence[Any]) -> Array:
 def _check_like(values: Sequence[Any], given: Sequence[Any]) -> None:
     shapes = [[as_array(x).shape for x in side] for side in (values, given)]
     if shapes[0] != shapes[1]:
-        raise InputError(f"Tangents or cotangents of shapes {shapes[1]} for values of shapes {shapes[0]}")
+        what = f"Tangents or cotangents of shapes {shapes[1]} do not fit values of shapes {shapes[0]}"
+        raise InputError(what, hint="Give one of the shape of each value")
 
 
 publish(globals(), ("grad", "hvp", "jvp", "linearize", "value_and_grad", "vjp"), "mlc")

@@ -146,7 +146,7 @@ class Insertion:
         result = Tensor.of(self._insert(op), element)
         if any(isinstance(d, int) and d < 0 for d in result.shape):
             raise NotSupported(f"sizes below 0 in {op.name} to {result}")
-        if result.rank > MAX_RANK or math.prod(d for d in result.shape if isinstance(d, int)) > MAX_ELEMENTS:
+        if result.rank > MAX_RANK or math.prod(map(_size, result.shape)) > MAX_ELEMENTS:
             raise NotSupported(_too_large(op, result))
         if values_of(result.shape):
             raise NeedsConstant("a size that is computed at run time")
@@ -233,6 +233,11 @@ class Insertion:
 
     def _with_node(self, op: Operation) -> Operation:
         return with_nodes(op, [self.node] if self.node else [])
+
+
+def _size(extent: DimLike) -> int:
+    """An extent; of an open one the largest factor, which it about is where its symbols are 1."""
+    return extent if isinstance(extent, int) else max(1, *(factor for _, factor in extent.terms))
 
 
 def _too_large(op: Operation, result: Tensor) -> str:

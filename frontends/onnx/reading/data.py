@@ -167,7 +167,7 @@ def checked_shape(dims: Iterable[int], what: str) -> tuple[int, ...]:
     """
     shape = tuple(int(d) for d in dims)
     if any(d < 0 for d in shape):
-        raise InputError(f"Negative dimension in the shape {list(shape)} of {what}")
+        raise InputError(f"The shape {list(shape)} of {what} has a negative dimension")
     if len(shape) > MAX_RANK:
         raise InputError(f"The rank {len(shape)} of {what} is over {MAX_RANK}", hint="Reshape it to fewer dimensions")
     if int(np.prod([max(d, 1) for d in shape], dtype=object)) * 16 > MAX_BYTES:

@@ -204,17 +204,17 @@ def test_a_field_is_declared() -> None:
 
 
 @pytest.mark.parametrize("make, says", [
-    (lambda: nn.Conv2d(3, 4, 1, groups=2), "3 to 4 channels in 2 groups"),
+    (lambda: nn.Conv2d(3, 4, 1, groups=2), "2 groups do not divide 3 and 4 channels"),
     (lambda: nn.MultiheadAttention(5, 2), "5 elements in 2 heads"),
-    (lambda: nn.GRU(2, 2)(data(2, 2)), "GRU of an array"),
-    (lambda: nn.Embedding(5, 2, padding_idx=5), "padding_idx 5 of 5"),
+    (lambda: nn.GRU(2, 2)(data(2, 2)), "GRU takes arrays of rank 3"),
+    (lambda: nn.Embedding(5, 2, padding_idx=5), "padding_idx=5 is none of 5 embeddings"),
     (lambda: nn.dot_product_attention(*[data(1, 1, 2, 2)] * 3, dropout=0.5), "Dropout with probability 0.5.*key"),
     (lambda: nn.Tied(Net(), {"norm.weight": "norm.bia"}), "no parameter 'norm.bia'.*It has block"),
     (lambda: nn.Tied(Net(), {"norm.weight": "block.parts.0.weight"}), "they cannot be one"),
     (lambda: nn.Tied(nn.Sequential(*[nn.Linear(2, 2)] * 2), {"0.bias": "1.bias", "1.bias": "0.bias"}), "to tie"),
-    (lambda: nn.RNN(2, 2, nonlinearity="gelu")(data(1, 2, 2)), "Nonlinearity 'gelu'"),
+    (lambda: nn.RNN(2, 2, nonlinearity="gelu")(data(1, 2, 2)), "There is no nonlinearity 'gelu'"),
     (lambda: nn.init.xavier_normal((3,)), "number of inputs"),
-    (lambda: nn.init.kaiming_normal((3, 2), mode="fan"), "Mode 'fan'"),
+    (lambda: nn.init.kaiming_normal((3, 2), mode="fan"), "There is no mode 'fan'"),
     (lambda: nn.init.trunc_normal((3,), low=9, high=10), "hardly"),
 ])  # fmt: skip
 def test_refused(make: Any, says: str) -> None:

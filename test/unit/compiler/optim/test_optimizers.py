@@ -174,7 +174,7 @@ def test_refused_rates(rate: Any) -> None:
 @pytest.mark.parametrize("make", [optim.adam, optim.adamw, optim.nadam, optim.lion])
 def test_refused_decays(make: Any) -> None:
     for betas in ((1.0, 0.9), (0.9, -0.1)):
-        with pytest.raises(InputError, match=r"Decays \(betas\) of"):
+        with pytest.raises(InputError, match=r"The decays \(betas\) are"):
             make(1e-3, betas)
 
 

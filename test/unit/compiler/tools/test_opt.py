@@ -14,7 +14,7 @@ from mlc.tools.opt import main
     (["-p", "no-such-pass"], "no-such-pass"),
     (["-p", "fold-constants{limt=3}"], "limt"),
     (["-p", "fuse-maps{"], "Expected argument name here"),
-    (["-p", "set-launch-geometry"], "A pass for GPUs, on a module for 'x86-64-v4'. Give --for-target cuda"),
+    (["-p", "set-launch-geometry"], "A pass for GPUs cannot run on a module for 'x86-64-v4'. Give --for-target cuda"),
     (["--for-target", "z80"], "Known targets are"),
 ])
 def test_errors_are_messages(

@@ -86,13 +86,13 @@ def test_an_option_that_fit_does_not_have() -> None:
 def test_loss_scaling_in_a_chain_is_refused() -> None:
     wrong = optim.chain(optim.clip_by_global_norm(1.0), optim.loss_scaling(optim.sgd(0.1)))
     for optimizer in (wrong, optim.ema(wrong)):
-        with pytest.raises(InputError, match=r"loss_scaling within a chain. Put it around: loss_scaling\(chain"):
+        with pytest.raises(InputError, match=r"loss_scaling is within a chain. Put it around: loss_scaling\(chain"):
             train.Trainer(nn.Linear(3, 1), optimizer, loss)
 
 
 def test_gauss_newton_needs_a_batch() -> None:
     optimizer = optim.gauss_newton(lambda m, x: m(x)[:, 0], nn.mse_loss)
-    with pytest.raises(InputError, match="without a batch.*in a step of your own: train.Trainer gives"):
+    with pytest.raises(InputError, match="needs a batch.*in a step of your own: train.Trainer gives"):
         train.Trainer(nn.Linear(3, 1), optimizer, loss).take((X, Y))
 
 

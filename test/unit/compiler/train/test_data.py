@@ -67,7 +67,7 @@ def test_the_thread_ends_with_the_loop() -> None:
 @pytest.mark.parametrize("make, says", [
     (lambda: ArrayData((np.arange(3), np.arange(4)), 2), "lengths"),
     (lambda: ArrayData(np.arange(3), 4), "Batches of 4 of 3"),
-    (lambda: batches_of(3), "int as data"),
+    (lambda: batches_of(3), "Data cannot be a int"),
 ])  # fmt: skip
 def test_refused(make: Any, says: str) -> None:
     with pytest.raises(InputError, match=says):

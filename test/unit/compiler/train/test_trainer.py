@@ -139,10 +139,10 @@ def test_loss_scaling_within_other_wrappers() -> None:
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        ((X, Y), "A tuple of arrays as data.*ArrayData"),
+        ((X, Y), "A tuple of arrays is one batch.*ArrayData"),
         ([], "data ends after 0 steps"),
-        (None, "A NoneType as data"),
-        ([(X, Y[:, None, None])], r"mse_loss of arrays \(64,\) and \(64, 1, 1\)"),
+        (None, "Data cannot be a NoneType"),
+        ([(X, Y[:, None, None])], r"mse_loss cannot take arrays of shapes \(64,\) and \(64, 1, 1\)"),
     ],
 )
 def test_data_that_are_refused(data: Any, says: str) -> None:

@@ -72,7 +72,7 @@ def test_choices_without_replacement() -> None:
     for p in (None, mnp.asarray([0.5, 0.1, 0.1, 0.1, 0.2])):
         found = np.asarray(R.choice(R.key(2), mnp.arange(5) * 10, (2, 2), replace=False, p=p)).ravel()
         assert len(set(found.tolist())) == 4 and set(found.tolist()) <= {0, 10, 20, 30, 40}
-    with pytest.raises(mlc.InputError, match="choice of 4 out of 3"):
+    with pytest.raises(mlc.InputError, match="choice cannot take 4 out of 3"):
         R.choice(R.key(0), 3, (4,), replace=False)
     rows = R.choice(R.key(1), mnp.arange(12).reshape(3, 4), (5,), axis=1)
     assert rows.shape == (3, 5)

@@ -146,7 +146,7 @@ def test_what_is_refused(f: Callable[[Any], Any], says: str) -> None:
 
 
 def test_an_unknown_monoid() -> None:
-    with pytest.raises(InputError, match="reduce by 'mean'.*add, mul, max, min"):
+    with pytest.raises(InputError, match="reduce cannot combine by 'mean'.*add, mul, max, min"):
         mlc.reduce("mean", 5, lambda i: i)
 
 

@@ -106,11 +106,11 @@ def test_derivatives_of_unrolled_scans() -> None:
 def test_refusals() -> None:
     with pytest.raises(InputError, match=r"cond: an array is float64\[4, 3\] on one side and float64\[3\]"):
         mlc.cond(True, lambda x: x, lambda x: x[0], X)
-    with pytest.raises(InputError, match="while_loop: results of structure"):
+    with pytest.raises(InputError, match="while_loop: results have the structure"):
         mlc.while_loop(lambda s: s < 3, lambda s: (s, s), 0)
     with pytest.raises(InputError, match="fori_loop: an array is int64"):
         mlc.fori_loop(0, 3, lambda i, s: s + 0.5, 0)
-    with pytest.raises(InputError, match=r"scan over arrays of shapes \[\(4, 3\), \(3,\)\]"):
+    with pytest.raises(InputError, match=r"scan cannot go over arrays of shapes \[\(4, 3\), \(3,\)\]"):
         mlc.scan(lambda s, v: (s, v), K, (X, K))
     with pytest.raises(mlc.TraceError, match=r"test_control.py:\d+"):
         mlc.fori_loop(0, 3, lambda i, s: s if i > 1 else s + 1, 0)

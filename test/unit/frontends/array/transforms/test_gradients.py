@@ -112,7 +112,7 @@ def test_refusals() -> None:
     with pytest.raises(InputError, match="type int64"):
         mlc.grad(lambda x: mnp.sum(x))(np.arange(3))
     for each in (mlc.grad, mlc.jacrev, mlc.hessian):
-        with pytest.raises(InputError, match="A derivative by argument 1 of a call with 1 positional arguments"):
+        with pytest.raises(InputError, match="no derivative by argument 1 of a call with 1 positional arguments"):
             each(mnp.sum, argnums=(0, 1))(X)
     with pytest.raises(InputError, match=r"test_gradients.py:\d+: the conversion as_f64 of i64 has no derivative"):
         float(mlc.grad(lambda x: mnp.sum(mnp.nextafter(x, 2.0)))(X[0])[0])

@@ -73,9 +73,9 @@ def test_axes() -> None:
 
     tree, out = {"a": X, "b": Y.T}, {"y": 2, "z": 0}
     close(mlc.vmap(f, ({"a": 0, "b": -1}, None), out)(tree, 2.0), {"y": np.moveaxis(X * 2, 0, 2), "z": Y})
-    with pytest.raises(InputError, match=r"vmap over axes of lengths \[5, 4\]"):
+    with pytest.raises(InputError, match=r"vmap cannot go over axes of lengths \[5, 4\]"):
         mlc.vmap(f, ({"a": 1, "b": -1}, None), out)(tree, 2.0)
-    with pytest.raises(InputError, match=r"axis 2 of an array of shape \(4, 3\)"):
+    with pytest.raises(InputError, match=r"an array of shape \(4, 3\) has no axis 2"):
         mlc.vmap(lambda x: x, in_axes=2)(Y)
     with pytest.raises(InputError, match="out_axes of None"):
         mlc.vmap(lambda x: x, out_axes=None)(Y)
@@ -133,7 +133,7 @@ def test_jacobians_of_trees() -> None:
 
 
 def test_refusals() -> None:
-    with pytest.raises(InputError, match="vmap over axes of lengths"):
+    with pytest.raises(InputError, match="vmap cannot go over axes of lengths"):
         mlc.vmap(lambda x, y: x)(X, Y[:2])
     with pytest.raises(InputError, match="in_axes"):
         mlc.vmap(lambda x, y: x, in_axes=(0, 0, 0))(X, Y)
