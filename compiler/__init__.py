@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from mlc import comm as comm
     from mlc import graph as graph
     from mlc import nn as nn
     from mlc import numpy as numpy
@@ -101,11 +102,11 @@ _HOMES = {
     "InternalError": "mlc.errors",
 }
 
-__all__ = ["__version__", "graph", "nn", "numpy", "onnxruntime", "optim", "target", "train", *_HOMES]
+__all__ = ["__version__", "comm", "graph", "nn", "numpy", "onnxruntime", "optim", "target", "train", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("graph", "nn", "numpy", "onnxruntime", "optim", "target", "train"):
+    if name in ("comm", "graph", "nn", "numpy", "onnxruntime", "optim", "target", "train"):
         return import_module(f"mlc.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'mlc' has no attribute '{name}'")

@@ -13,7 +13,7 @@ from typing import Any
 from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 
-_DIALECTS = {"graph": "Graph", "kernel": "Kernel", "poly": "Poly", "rt": "Rt"}
+_DIALECTS = {"comm": "Comm", "graph": "Graph", "kernel": "Kernel", "poly": "Poly", "rt": "Rt"}
 """Name and module of a dialect, and the object that is it."""
 
 _PASSES = {
@@ -34,7 +34,8 @@ _PASSES = {
     "streaming": "promote-locals use-exp2 hoist-copies split-loops order-blocks share-locals",
     "device": "stage-operands use-tensor-cores use-warpgroups copy-by-tma store-by-tma specialize-warps raster-tiles"
     " stream-k pipeline-copies distribute-values insert-block-barriers set-launch-geometry",
-    "plan": "build-program assign-memory-spaces plan-memory insert-barriers annotate-launches verify-plan",
+    "plan": "build-program overlap-collectives assign-memory-spaces plan-memory insert-barriers annotate-launches"
+    " verify-plan",
 }
 """The passes of each stage: ``fold-constants`` is the class ``FoldConstants`` of the file ``fold_constants.py``."""
 

@@ -107,8 +107,25 @@ class Library:
             self._model = self._c.create(_os_path(self.weights_path()), threads or 0)
         if not self._model:
             raise ArtifactError(f"Cannot load {path}: {self._error()}")
+        self._joined = "collectives" not in self.signature
         # Not at interpreter exit: a daemon thread may still be inside a call.
         weakref.finalize(self, _release, self._c.destroy, self._model, self._dll._handle).atexit = False
+
+    def join(self) -> None:
+        """Meet the other ranks before the first run, where the model has collectives.
+
+        Raises RunError where they do not come, or run another program.
+        """
+        if self._joined:
+            return
+        from mlc.runtime.communicators import current
+
+        self._ranks = current().table  # which lives as long
+        function = ctypes.cast(getattr(self._dll, f"{self.prefix}_join"), ctypes.c_void_p).value
+        table = _NULL if self._ranks is None else _cast("void *", ctypes.addressof(self._ranks))
+        if _cast("int(*)(void *, void *)", function)(self._model, table):
+            raise RunError(f"Model '{self.signature['name']}' cannot join its ranks: {self._error()}")
+        self._joined = True
 
     def _in_context(self, context: Any) -> AbstractContextManager[None]:
         """Whatever CUDA context is current when the model is created is the model's."""
@@ -153,6 +170,7 @@ class Library:
 
     def plan(self, dims: dict[str, int], inputs: Sequence[Array], outputs: Mapping[str, TensorSpec]) -> Plan:
         """The plan for these values of the symbolic dimensions, and inputs that have them."""
+        self.join()
         values = _ffi.new("int64_t[]", list(dims.values()))
         shapes = [self._shape_of_output(i, spec, values) for i, spec in enumerate(outputs.values())]
         dtypes = [POINTERS if spec.dtype == STRINGS else spec.dtype for spec in outputs.values()]

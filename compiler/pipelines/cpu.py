@@ -32,6 +32,7 @@ from mlc.passes.masks.restrict_domains import RestrictDomains
 from mlc.passes.plan.annotate_launches import AnnotateLaunches
 from mlc.passes.plan.build_program import BuildProgram
 from mlc.passes.plan.insert_barriers import InsertBarriers
+from mlc.passes.plan.overlap_collectives import OverlapCollectives
 from mlc.passes.plan.plan_memory import PlanMemory
 from mlc.passes.plan.verify_plan import VerifyPlan
 from mlc.passes.schedule.apply_schedules import ApplySchedules
@@ -67,6 +68,6 @@ def cpu_pipeline(target: CpuTarget, options: Options) -> Stages:
                       VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),
         ("loops", [LowerTiles(), RollEpilogues(), SpillLocals(), VerifyLoops()]),
-        ("plan", [BuildProgram(), PlanMemory(redzones=bool(options.sanitize)), InsertBarriers(), AnnotateLaunches(),
-                  VerifyPlan()]),
+        ("plan", [BuildProgram(), OverlapCollectives(), PlanMemory(redzones=bool(options.sanitize)), InsertBarriers(),
+                  AnnotateLaunches(), VerifyPlan()]),
     ]  # fmt: skip

@@ -8,6 +8,7 @@ from typing import cast
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 
+from mlc.dialects.comm import CommOp
 from mlc.dialects.graph import ContractOp, ConvOp, IfOp, LoopOp, MapOp
 from mlc.dialects.graph.base import StructuredOp
 from mlc.dialects.graph.library import LibraryOp
@@ -39,6 +40,8 @@ def _of_block(block: Block) -> float:
 def _of(op: Operation) -> float:
     """Seconds."""
     match op:
+        case CommOp():
+            return inf  # ranks that interpret and ranks that run compiled code would not meet
         case LoopOp():
             return _volume((op.most,)) * _of_block(op.body.block)
         case IfOp():

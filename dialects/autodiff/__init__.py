@@ -3,12 +3,22 @@
 The derivative of a graph operator consists of graph operators, so it has derivatives itself.
 """
 
-from mlc.dialects.autodiff import branches, custom, factors, loops, moves, products, reductions, scatters  # their rules
+from mlc.dialects.autodiff import (  # their rules
+    branches,
+    collectives,
+    custom,
+    factors,
+    loops,
+    moves,
+    products,
+    reductions,
+    scatters,
+)
 from mlc.dialects.autodiff.forward import pushforward
 from mlc.dialects.autodiff.reverse import gradients, pullback
 from mlc.dialects.autodiff.scalar import DIFFERENTIABLE, NoDerivative
 
 __all__ = [
-    "DIFFERENTIABLE", "NoDerivative", "branches", "custom", "factors", "gradients", "loops", "moves", "products",
-    "pullback", "pushforward", "reductions", "scatters",
+    "DIFFERENTIABLE", "NoDerivative", "branches", "collectives", "custom", "factors", "gradients", "loops", "moves",
+    "products", "pullback", "pushforward", "reductions", "scatters",
 ]  # fmt: skip

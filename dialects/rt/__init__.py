@@ -2,6 +2,7 @@
 
 from xdsl.ir import Dialect
 
+from mlc.dialects.rt.collectives import StartOp, WaitOp
 from mlc.dialects.rt.control import HOST_STEPS, NESTS, STEPS, IfOp, LoopConditionOp, LoopOp, extents, walk
 from mlc.dialects.rt.memory import (
     BufferOp,
@@ -38,6 +39,8 @@ Rt = Dialect(
         NonzeroOp,
         SizeOp,
         RoutineOp,
+        StartOp,
+        WaitOp,
         BarrierOp,
         LoopConditionOp,
         LoopOp,
@@ -50,5 +53,5 @@ __all__ = [
     "Rt", "ProgramOp", "InputOp", "OutputOp", "WeightOp", "RunCounterOp", "BufferOp", "ViewOp", "LaunchOp", "CopyOp",
     "NonzeroOp", "SizeOp", "RoutineOp", "BarrierOp", "LoopConditionOp", "LoopOp", "IfOp", "STEPS", "NESTS", "walk",
     "root", "extents", "start", "StateOp", "UpdateOp", "replaced", "on_host",
-    "in_host_memory", "HOST_STEPS",
+    "in_host_memory", "HOST_STEPS", "StartOp", "WaitOp",
 ]  # fmt: skip

@@ -22,6 +22,7 @@ from xdsl.irdl import (
 from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from mlc.dialects.rt.collectives import StartOp, WaitOp
 from mlc.dialects.rt.memory import root, start
 from mlc.dialects.rt.steps import CopyOp, LaunchOp, NonzeroOp, RoutineOp, SizeOp
 from mlc.dialects.semantics.dims import DimLike
@@ -152,7 +153,8 @@ class IfOp(IRDLOperation):
         super().__init__(properties={"symbol": StringAttr(symbol)}, regions=regions)
 
 
-HOST_STEPS = NonzeroOp | SizeOp | RoutineOp | LoopConditionOp  # which the host computes, whatever the target
+# Which the host computes, whatever the target:
+HOST_STEPS = NonzeroOp | SizeOp | RoutineOp | LoopConditionOp | StartOp | WaitOp
 STEPS = LaunchOp | CopyOp | HOST_STEPS
 NESTS = LoopOp | IfOp
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mlc.dialects.comm import CommOp
 from mlc.dialects.semantics.prepared import interpreted
 from mlc.errors import RunError
 from mlc.frontends.array.array import Array, TraceError
@@ -38,10 +39,11 @@ class Program:
         self.imported = import_trace(*_without_data(names, outputs), "eager")
         module, weights = self.imported.module, self.imported.weights
         self.interpreted = interpreted(module, weights)
+        self.meets_ranks = any(isinstance(op, CommOp) for op in module.walk())  # which all interpret it, then
 
     def __call__(self, inputs: Arrays) -> Arrays:
         self.uses += 1
-        if self.uses == COMPILED_AFTER and compiler:
+        if self.uses == COMPILED_AFTER and compiler and not self.meets_ranks:
             self.compiled = compiler[0](self.text, self.again)
         if self.compiled is not None and self.compiled.done() and self.compiled.exception() is None:
             return self.compiled.result()(inputs)

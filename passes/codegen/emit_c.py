@@ -18,6 +18,7 @@ from mlc.dialects.poly import schedule_of, schedule_text
 from mlc.dialects.semantics.dims import condition, parse_guard, signature_names
 from mlc.dialects.types import NUMPY_NAMES, element_of, shape_of
 from mlc.dialects.weights import WeightStore
+from mlc.passes.codegen.c_like.c_collective import collectives_of, digest_of, ranks_of
 from mlc.passes.codegen.cpu.c_kernel import print_kernel
 from mlc.passes.codegen.cpu.c_model import Weights, print_model
 from mlc.passes.codegen.cpu.header_parts import parts_of
@@ -81,16 +82,26 @@ def emit_c(
     """Return C for a planned module. ``about`` is added to the signature (compiler version, target)."""
     program, functions = program_of(module), functions_of(module)
     signature = signature_of(program, functions, kernels.symbols, prefix, weights) | about
+    signature |= _collectives(program, kernels)
     files = enumerate(groups(kernels.strings, file_bytes))
     sources = {f"kernels_{n}.c": unit([kernels.strings[symbol] for symbol in group]) for n, group in files}
     sources["model.c"] = print_model(program, prefix, kernels.symbols, signature, weights, isa)
     return Code(sources, signature, routine_families(program))
 
 
+def _collectives(program: rt.ProgramOp, kernels: Kernels) -> dict[str, Any]:
+    """What a model with collectives says of them: how many ranks it is for (0: any), and the digest they compare."""
+    if not collectives_of(program):
+        return {}
+    digest = digest_of(program, kernels.strings.values())
+    return {"collectives": {"ranks": ranks_of(program), "digest": digest}}
+
+
 def routine_families(program: rt.ProgramOp) -> tuple[str, ...]:
     """Return the families of the runtime library functions that a program calls: ``string`` for ``string.concat``."""
     calls = (op.fn.data for op in rt.walk(program.body.block) if isinstance(op, rt.RoutineOp))
     table = ["string"] if program.strings is not None else []
+    table += ["comm"] if collectives_of(program) else []
     return tuple(sorted({*table, *(fn.split(".")[0] for fn in calls)}))
 
 

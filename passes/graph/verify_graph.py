@@ -17,7 +17,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.graph import GraphOp, LayoutOp, PackOp, RegionOp, UnpackOp, YieldOp, source_nodes
+from mlc.dialects.comm import CommOp
+from mlc.dialects.graph import GraphOp, IfOp, LayoutOp, LoopOp, PackOp, RegionOp, UnpackOp, YieldOp, source_nodes
 from mlc.dialects.graph.base import ALIAS, NODE
 from mlc.dialects.graph.data import ConstantOp, WeightOp
 from mlc.dialects.graph.winograd import WinogradOp
@@ -117,10 +118,21 @@ def _verify_block(function: Operation, block: Block, end: type[Operation], check
             _verify_op(op)
             checked.add(key)
         for inner in op.inner_blocks() if isinstance(op, RegionOp) else ():
+            _verify_collectives(op, inner)
             _verify_block(op, inner, YieldOp, checked)
         defined.update(op.results)
     if not isinstance(block.last_op, end):
         raise _error(function, f"the function does not end in {end.name}")
+
+
+def _verify_collectives(region: Operation, block: Block) -> None:
+    """No collective is where data decide whether a rank comes to it: the others would wait for it."""
+    if not (isinstance(region, IfOp) or (isinstance(region, LoopOp) and region.counted)):
+        return
+    for op in block.walk():
+        if isinstance(op, CommOp):
+            where = "a branch" if isinstance(region, IfOp) else "a loop whose number of iterations depends on data"
+            raise _error(op, f"a collective in {where}: not all ranks may come to it; compute it outside, and select")
 
 
 def _key(op: Operation) -> Hashable:

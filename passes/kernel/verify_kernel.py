@@ -25,7 +25,7 @@ from mlc.passes.rewriter import bodies
 
 _STEPS = (
     "graph.weight graph.constant graph.reshape graph.bitcast graph.slice graph.concat graph.nonzero graph.size "
-    "graph.run_counter graph.routine graph.loop graph.if kernel.call"
+    "graph.run_counter graph.routine graph.loop graph.if comm.* kernel.call"
 )
 MAIN = {
     "func.func": f"{_STEPS} func.return",

@@ -22,6 +22,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel, rt
+from mlc.dialects.comm import CommOp
 from mlc.dialects.graph import (
     BitcastOp,
     ConcatOp,
@@ -45,6 +46,7 @@ from mlc.passes.context import weights_of
 from mlc.passes.fuse.grouping.aliases import Alias, is_in_place, states_of
 from mlc.passes.fuse.grouping.views import part_offsets, slice_offset, source_of
 from mlc.passes.plan.program.build_regions import build_if, build_loop
+from mlc.passes.plan.program.collectives import build_collective
 from mlc.passes.plan.program.interface import Interface
 
 Destination = tuple[SSAValue, DimLike]  # a buffer, and the offset of a value in it, in bytes
@@ -71,6 +73,7 @@ class Builder:
     sizes: dict[str, SSAValue] = field(default_factory=dict)
     bounds: dict[str, DimLike] = field(default_factory=dict)
     branches: int = 0
+    slots: int = 0  # of collectives
     in_place: set[SSAValue] = field(default_factory=set)  # new values that a kernel writes into the memory of the old
 
     def run(self) -> rt.ProgramOp:
@@ -201,6 +204,8 @@ class Builder:
                 build_if(self, op)
             case RoutineOp():
                 self._routine(op)
+            case CommOp():
+                build_collective(self, op)
 
     def _nonzero(self, op: NonzeroOp) -> None:
         where = self.memory[op.result] = self.allocate(op.result)
@@ -279,7 +284,7 @@ def _computed(value: SSAValue, block: Block) -> bool:
     op = value.owner
     if isinstance(op, LoopOp):
         return op.parent is block and op.res.index(value) >= len(op.states)
-    return isinstance(op, kernel.CallOp | ConcatOp | NonzeroOp | RoutineOp | IfOp) and op.parent is block
+    return isinstance(op, kernel.CallOp | ConcatOp | NonzeroOp | RoutineOp | CommOp | IfOp) and op.parent is block
 
 
 def buffer_type(value: SSAValue) -> Attribute:

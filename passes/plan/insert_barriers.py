@@ -86,6 +86,8 @@ def accesses(op: Operation) -> tuple[list[SSAValue], list[SSAValue]]:
         return [v for v in (op.limit, op.active) if v is not None], [op.count] if op.count is not None else []
     if isinstance(op, rt.RoutineOp):
         return list(op.args[:-1]), [op.args[-1]]
+    if isinstance(op, rt.StartOp | rt.WaitOp):
+        return [op.source] if op.source is not None else [], [op.target]
     assert isinstance(op, rt.LaunchOp)
     split = len(op.args) - op.writes.value.data
     return list(op.args[:split]), list(op.args[split:])

@@ -24,7 +24,7 @@ from mlc.passes.plan.program.arena import arena_of
 from mlc.target import GpuTarget
 
 MEMORY = "rt.input rt.output rt.weight rt.run_counter rt.state rt.update rt.buffer rt.view"
-STEPS = "rt.launch rt.copy rt.nonzero rt.size rt.routine rt.loop_condition rt.barrier rt.loop rt.if"
+STEPS = "rt.launch rt.copy rt.nonzero rt.size rt.routine rt.start rt.wait rt.loop_condition rt.barrier rt.loop rt.if"
 MODULE = {"builtin.module": "rt.program kernel.func", "rt.program": f"{MEMORY} {STEPS}"}
 MODULE |= dict.fromkeys(("rt.loop", "rt.if"), f"{MEMORY} {STEPS}")
 LEVEL = Level("plan", MODULE | KERNELS, VECTORS, frozenset({"rt.launch"}))
@@ -135,7 +135,7 @@ def _sizes_needed(op: Operation, named: Mapping[str, Sequence[str]]) -> set[str]
         return sizes_of(shape_of(op.mask))
     if isinstance(op, rt.SizeOp):
         return local_symbols([parse_dim(op.most.data)])
-    touched = op.operands if isinstance(op, rt.LaunchOp | rt.CopyOp | rt.RoutineOp) else ()
+    touched = op.operands if isinstance(op, rt.LaunchOp | rt.CopyOp | rt.RoutineOp | rt.StartOp | rt.WaitOp) else ()
     taken = named.get(op.callee.root_reference.data, ()) if isinstance(op, rt.LaunchOp) else ()
     read = {symbol for symbol in taken if SIZE.fullmatch(symbol) or STEP.fullmatch(symbol)}
     return read.union(*(local_symbols([*shape_of(v), rt.start(v)]) for v in touched))

@@ -1,7 +1,8 @@
 """The C sources of the runtime, which become part of every artifact.
 
 ``core`` runs the host program (threads, phases, weights); ``vector`` has the vector types and mathematics of kernels,
-``library`` the non-affine operators, ``strings`` and ``image`` what a host program calls. File names are unique: a
+``library`` the non-affine operators, ``strings``, ``image`` and ``comm`` what a host program calls; ``mpi`` is for the
+program that loads a model with collectives. File names are unique: a
 build puts all files into one folder.
 """
 

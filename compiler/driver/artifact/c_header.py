@@ -22,11 +22,21 @@ int @PREFIX@_run_device(@PREFIX@_model *model, const void *const *inputs, void *
                         void *stream);
 """
 
+_JOIN = """
+/* Joins the ranks that run this model, which has collectives, before its first run: all call this at once. `comm` is
+ * the table of mlc_comm.h, which lives as long as the model; NULL: this rank alone. mlc_comm_mpi.h makes the table of
+ * an MPI communicator; `python -c "from mlc import comm; print(*comm.include())"` prints the folders of both headers.
+ * Returns 0, or 1 on failure: ranks with another program, or that do not come within comm->limit seconds. */
+struct mlc_comm;
+int @PREFIX@_join(@PREFIX@_model *model, const struct mlc_comm *comm);
+"""
+
 
 def header(prefix: str, signature: Signature) -> str:
     """The text of the header."""
     text = paths()["mlc_model.h.in"].read_text().replace("@CONSTANTS@", "\n".join(_constants(signature)))
     text = text.replace("@DEVICE@", _DEVICE if signature["target"].startswith("cuda") else "")
+    text = text.replace("@JOIN@", _JOIN if "collectives" in signature else "")
     text = text.replace("@PREFIX@", prefix).replace("@INTERFACE@", signature["interface"])
     return f"/*{_contract(signature)} */\n{text}"
 

@@ -11,7 +11,8 @@ from mlc.runtime.c import paths
 
 CSource = str | bytes
 COMPILED = (".c", ".S")
-FOLDERS = {"string": "strings", "image": "image", "cuda": "cuda"}  # of the C runtime, by family of what is called
+FOLDERS = {"string": "strings", "image": "image", "cuda": "cuda", "comm": "comm", "mpi": "mpi"}
+"""Of the C runtime, by family of what is called; ``mpi`` is for the program that loads a model."""
 
 
 @cache

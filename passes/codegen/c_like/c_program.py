@@ -13,6 +13,7 @@ from mlc.dialects import rt
 from mlc.dialects.graph.sizes import ROOM
 from mlc.dialects.semantics.dims import parse_dim
 from mlc.dialects.types import elements_in
+from mlc.passes.codegen.c_like.c_collective import start_call
 from mlc.passes.codegen.c_like.c_dims import c_dim
 from mlc.passes.codegen.c_like.c_routine import routine_call
 from mlc.passes.codegen.c_like.c_string import c_string
@@ -132,6 +133,11 @@ class HostProgram(ABC):
                 return f"mlc_measure(c, {number}, {value}, {grows}, {c_string(op.why.data)});"
             case rt.RoutineOp():
                 return routine_call(op, [self.pointers[a] for a in op.args])
+            case rt.StartOp():
+                source = None if op.source is None else self.pointers[op.source]
+                return start_call(op, source, self.pointers[op.target])
+            case rt.WaitOp():
+                return f"mlc_wait(c, {op.slot.value.data});"
         assert isinstance(op, rt.LoopConditionOp)
         return f"{{ {self._decide(op)} }}"
 

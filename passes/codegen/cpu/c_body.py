@@ -21,7 +21,7 @@ parts."""
 
 def print_body(program: rt.ProgramOp, dims: Sequence[str], symbols: Mapping[str, str]) -> str:
     """Return the C function ``body``. ``symbols`` maps kernels to C functions."""
-    fails = any(isinstance(o, rt.SizeOp) for o in rt.walk(program.body.block))
+    fails = any(isinstance(o, rt.SizeOp | rt.StartOp) for o in rt.walk(program.body.block))
     body = _Body(
         symbols, buffer_numbers(program), list(program.bound_of), decisions_of(program), dims=dims, fails=fails
     )
@@ -51,7 +51,7 @@ def _divided(body: _Body, program: rt.ProgramOp, dims: Sequence[str]) -> tuple[l
 @dataclass
 class _Body(HostProgram):
     dims: Sequence[str] = ()  # the symbolic dimensions of the model
-    fails: bool = False  # a run-time dimension may be out of bounds, which ends the run
+    fails: bool = False  # a run-time dimension out of bounds, or ranks that do not come, may end the run
     ends: list[int] = field(default_factory=list)  # of groups of consecutive phases: the number of the next line
     begun: int = 0  # launches before the last group
     counter = "(void *)&c->number"

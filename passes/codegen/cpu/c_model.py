@@ -9,6 +9,7 @@ from typing import Any
 
 from mlc.dialects import rt
 from mlc.dialects.semantics.strings import unescaped
+from mlc.passes.codegen.c_like import c_collective
 from mlc.passes.codegen.c_like.c_program import decisions_of
 from mlc.passes.codegen.c_like.c_string import c_string
 from mlc.passes.codegen.cpu import c_dim_functions
@@ -92,9 +93,11 @@ def print_host_program(
         c_dim_functions.violated(program, dims),
         c_dim_functions.fence(program, dims),
         c_dim_functions.work(program, dims),
+        c_collective.table(program, signature.get("collectives", {}).get("digest", "")),
         host.body,
-        _program(program, prefix, signature, weights, isa, host.fields),
+        _program(program, prefix, signature, weights, isa, {**host.fields, **_collectives(signature)}),
         host.interface,
+        f"MLC_DEFINE_JOIN({prefix});" if "collectives" in signature else "",
     ]
     return "\n\n".join(p for p in parts if p) + "\n"
 
@@ -127,6 +130,11 @@ def _state(program: rt.ProgramOp) -> str:
     table = f"{{states, {len(named)}, {known.state_bytes}, {known.first_values}, {known.weights}}}"
     listed = "\n".join(["static const mlc_state_entry states[] = {", *lines, "};"])
     return f"{listed}\nstatic const mlc_state_table state_table = {table};"
+
+
+def _collectives(signature: Mapping[str, Any]) -> dict[str, str]:
+    """The field of ``mlc_program`` that only a model with collectives has."""
+    return {"collectives": "&collectives"} if "collectives" in signature else {}
 
 
 def _program(

@@ -31,6 +31,7 @@ struct mlc_model {
   mlc_state_memory state;
   mlc_team *team;
   mlc_device *device; /* or NULL */
+  mlc_ranks *ranks;   /* that the model has joined, or NULL */
   _Atomic int64_t runs; /* the next one's number */
   _Atomic(workspace *) idle[CACHED_WORKSPACES];
   _Atomic(mlc_strings *) strings; /* one of each thread that has run the model */
@@ -113,6 +114,7 @@ void mlc_destroy(mlc_model *model) {
   if (!model) return;
   mlc_team_destroy(model->team);
   if (model->device) model->program->device->close(model->device);
+  if (model->ranks) model->program->collectives->leave(model->ranks);
   mlc_state_close(&model->state);
   mlc_weights_close(&model->weights);
   if (model->program->strings) model->program->strings->close(atomic_load(&model->strings));
@@ -234,6 +236,9 @@ static int run(mlc_model *model, mlc_call *call, void *memory) {
   if (check_arrays(program, "input", call->in, 0, program->inputs, call->dim)) return 1;
   if (check_arrays(program, "output", (const void *const *)call->out, program->inputs, program->outputs, call->dim))
     return 1;
+  if (program->collectives && !model->ranks)
+    return mlc_fail("model '%s' has collectives: call %s_join first, with NULL for one rank alone", program->name,
+                    program->name);
   if ((uintptr_t)memory % MLC_ALIGN) return mlc_fail("the workspace is not aligned to %d bytes", MLC_ALIGN);
   workspace *own = memory || bytes == 0 ? NULL : workspace_take(model, bytes);
   if (!memory && bytes && !own)
@@ -241,6 +246,7 @@ static int run(mlc_model *model, mlc_call *call, void *memory) {
                     (long long)bytes, model->program->name);
   if (mlc_state_enter(&model->state, program)) return workspace_give_back(model, own), 1;
   call->state = model->state.memory;
+  call->ranks = model->ranks;
   call->number = atomic_fetch_add_explicit(&model->runs, 1, memory_order_relaxed);
   call->arena = own ? (char *)(own + 1) : memory;
   int failed = share_memory(program, call) || open_strings(model, call);
@@ -251,6 +257,7 @@ static int run(mlc_model *model, mlc_call *call, void *memory) {
     else
       run_in_default_float_mode(model, call);
     fence(model->program, call, 0);
+    if (model->ranks && *call->error) program->collectives->abandon(model->ranks);
   }
   mlc_state_leave(&model->state, program);
   workspace_give_back(model, own);
@@ -313,6 +320,13 @@ int mlc_get_state(mlc_model *model, const char *name, void *value) {
 
 int mlc_set_state(mlc_model *model, const char *name, const void *value) {
   return model ? mlc_state_copy(&model->state, model->program, name, NULL, value) : fail_without_model();
+}
+
+int mlc_join_ranks(mlc_model *model, const struct mlc_comm *comm) {
+  if (!model) return fail_without_model();
+  if (model->ranks) return mlc_fail("model '%s' has joined its ranks before", model->program->name);
+  model->ranks = model->program->collectives->join(model->program, comm);
+  return !model->ranks;
 }
 
 void mlc_seed(mlc_model *model, int64_t number) {

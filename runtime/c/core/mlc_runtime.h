@@ -22,6 +22,9 @@ typedef struct mlc_strings mlc_strings;
 typedef struct mlc_decision mlc_decision;
 typedef struct mlc_program mlc_program;
 typedef struct mlc_device mlc_device;
+typedef struct mlc_ranks mlc_ranks;
+typedef struct mlc_collective_code mlc_collective_code;
+struct mlc_comm;
 
 /* The state of one inference in one thread. */
 typedef struct {
@@ -43,6 +46,7 @@ typedef struct {
   int *grow;               /* 1 + the number of the run-time dimension that exceeds its bound, or 0 */
   uint64_t phase;    /* of the team; this thread's claimed parts in it, and the shares it has visited */
   int claimed, visited;
+  mlc_ranks *ranks;   /* the ranks that run the model, where it has collectives */
   mlc_device *device; /* where the model runs on one: then `arena`, `weights`, `in` and `out` are its addresses */
   int on_device;      /* the caller's tensors are in the device's memory, and the run is ordered in the caller's `stream` */
   void *stream;
@@ -98,6 +102,17 @@ typedef struct {
   const void *code; /* the device's own description of the program */
 } mlc_device_code;
 
+/* The collectives of a program, and the functions that join its ranks. A model without collectives refers to none of
+ * these. */
+struct mlc_collective_code {
+  int slots;          /* collectives of the program, each with a slot of its own */
+  int ranks;          /* how many there must be; 0: any number */
+  const char *digest; /* of the program; all ranks run one */
+  mlc_ranks *(*join)(const mlc_program *program, const struct mlc_comm *comm); /* NULL on failure */
+  void (*abandon)(mlc_ranks *ranks); /* a run has failed: end what is under way */
+  void (*leave)(mlc_ranks *ranks);
+};
+
 /* The description of a compiled model for the runtime; constant. */
 struct mlc_program {
   const char *name;
@@ -122,6 +137,7 @@ struct mlc_program {
   const void *embedded;        /* or the MLC_ALIGN-aligned payload inside the library */
   const char *isa; /* required CPU features, separated by spaces: "avx512f avx512vl fma"; NULL: none */
   const mlc_device_code *device; /* NULL: the launches run on the thread team */
+  const mlc_collective_code *collectives; /* NULL: none */
 };
 
 /* Functions that `body` calls. It is a sequence of phases: launches that do not depend on each other.
@@ -211,6 +227,7 @@ int mlc_run_device(mlc_model *model, const void *const *inputs, void *const *out
 void mlc_seed(mlc_model *model, int64_t number);
 int mlc_get_state(mlc_model *model, const char *name, void *value);
 int mlc_set_state(mlc_model *model, const char *name, const void *value);
+int mlc_join_ranks(mlc_model *model, const struct mlc_comm *comm);
 const char *mlc_error(void);
 
 #pragma GCC visibility pop
@@ -271,6 +288,14 @@ const char *mlc_error(void);
   }                                                                                                            \
   const char *p##_error(void) { return mlc_error(); }                                                          \
   _Static_assert(1, "") /* takes the semicolon after the macro */
+
+/* The function that only a model with collectives has. */
+#define MLC_DEFINE_JOIN(p)                                                                                     \
+  MLC_EXPORT int p##_join(p##_model *model, const struct mlc_comm *comm);                                      \
+  int p##_join(p##_model *model, const struct mlc_comm *comm) {                                                \
+    return mlc_join_ranks((mlc_model *)model, comm);                                                           \
+  }                                                                                                            \
+  _Static_assert(1, "")
 
 /* The function that only a model for a device has. */
 #define MLC_DEFINE_DEVICE_ABI(p)                                                                               \

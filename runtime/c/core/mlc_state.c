@@ -20,12 +20,14 @@ int mlc_state_open(mlc_state_memory *state, const mlc_program *program, const ch
 void mlc_state_close(mlc_state_memory *state) { free(state->allocated); }
 
 int mlc_state_enter(mlc_state_memory *state, const mlc_program *program) {
-  if (!program->state || !atomic_flag_test_and_set_explicit(&state->busy, memory_order_acquire)) return 0;
-  return mlc_fail("another thread uses the state of model '%s': its runs are one at a time", program->name);
+  if (!program->state && !program->collectives) return 0;
+  if (!atomic_flag_test_and_set_explicit(&state->busy, memory_order_acquire)) return 0;
+  const char *what = program->state ? "state" : "ranks";
+  return mlc_fail("another thread uses the %s of model '%s': its runs are one at a time", what, program->name);
 }
 
 void mlc_state_leave(mlc_state_memory *state, const mlc_program *program) {
-  if (program->state) atomic_flag_clear_explicit(&state->busy, memory_order_release);
+  if (program->state || program->collectives) atomic_flag_clear_explicit(&state->busy, memory_order_release);
 }
 
 static const mlc_state_entry *find(const mlc_state_table *table, const char *name) {

@@ -1,0 +1,71 @@
+"""The world of a process, for the interpreter: a collective gathers the operands of all ranks and applies its meaning.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import time
+
+import numpy as np
+
+from mlc.dialects.comm import CommOp
+from mlc.dialects.comm.world import NOTHING, text
+from mlc.dialects.semantics.evaluate import Array
+from mlc.errors import RunError
+from mlc.runtime.communicators import Communicator, Table
+
+TAG = 0
+"""Of these messages. Programs have tags of their own, so ranks that are not at one place wait up to the limit."""
+
+
+class ProcessWorld:
+    """The ranks of a communicator."""
+
+    def __init__(self, communicator: Communicator) -> None:
+        self.communicator = communicator
+        self.rank, self.ranks = communicator.rank, communicator.ranks
+
+    def exchange(self, op: CommOp, x: Array | None) -> Array:
+        """The result of a collective on this rank.
+
+        Raises:
+            RunError: other ranks do not come to it within the limit; names them.
+        """
+        if x is None:
+            return op.meaning([NOTHING] * self.ranks)[self.rank]
+        table = self.communicator.table
+        values = [x] if table is None else gathered(table, x, text(op))
+        return op.meaning(values)[self.rank]
+
+
+def gathered(table: Table, x: Array, where: str) -> list[Array]:
+    """The arrays of all ranks, which have equal shapes and types."""
+    mine = np.asarray(x, order="C")
+    found = [mine if n == table.rank else np.empty_like(mine) for n in range(table.ranks)]
+    others = [n for n in range(table.ranks) if n != table.rank] if mine.nbytes else []
+    receives = {n: table.receive(table.self, n, TAG, found[n].ctypes.data, mine.nbytes) for n in others}
+    sends = {n: table.send(table.self, n, TAG, mine.ctypes.data, mine.nbytes) for n in others}
+    missing = _waited(table, receives)
+    if missing or _waited(table, sends):
+        ranks = ", ".join(map(str, missing or others))
+        what = (
+            f"Rank {table.rank} of {table.ranks} waited {table.limit:g} s for {where}: nothing comes from rank {ranks}"
+        )
+        raise RunError(what, hint="Let all ranks come to the same collectives in the same order")
+    return found
+
+
+def _waited(table: Table, requests: dict[int, int]) -> list[int]:
+    """Wait for requests up to the limit; the ranks of those that have not ended, which are cancelled."""
+    end, left = time.monotonic() + table.limit, dict(requests)
+    while left and time.monotonic() < end:
+        done = {n: code for n, request in left.items() if (code := table.test(table.self, request))}
+        if failed := [n for n, code in done.items() if code < 0]:
+            reason = ctypes.string_at(table.error(table.self)).decode(errors="replace")
+            raise RunError(f"A message between rank {table.rank} and rank {failed[0]} failed: {reason}")
+        left = {n: request for n, request in left.items() if n not in done}
+        if not done:
+            time.sleep(1e-5)
+    for request in left.values():
+        table.cancel(table.self, request)
+    return list(left)

@@ -1,0 +1,32 @@
+"""The ``comm`` dialect: collectives between the ranks that run one program, as operators of the graph level.
+
+Each has a meaning over the values of all ranks, so that any number of them is simulated in one process.
+"""
+
+from xdsl.ir import Dialect
+
+from mlc.dialects.comm.base import CommOp, combined
+from mlc.dialects.comm.moves import AllGatherOp, AllToAllOp, BroadcastOp, PermuteOp
+from mlc.dialects.comm.numbers import BarrierOp, RankOp, WorldOp
+from mlc.dialects.comm.reductions import AllReduceOp, ReduceScatterOp
+
+Comm = Dialect(
+    "comm",
+    [
+        AllReduceOp,
+        ReduceScatterOp,
+        AllGatherOp,
+        AllToAllOp,
+        BroadcastOp,
+        PermuteOp,
+        BarrierOp,
+        RankOp,
+        WorldOp,
+    ],
+    [],
+)
+
+__all__ = [
+    "Comm", "CommOp", "AllReduceOp", "ReduceScatterOp", "AllGatherOp", "AllToAllOp", "BroadcastOp", "PermuteOp",
+    "BarrierOp", "RankOp", "WorldOp", "combined",
+]  # fmt: skip

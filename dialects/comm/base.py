@@ -1,0 +1,95 @@
+"""The interface of collectives: an operator whose result on one rank follows from the operands of all ranks."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from mlc.dialects.comm.world import World, current
+from mlc.dialects.graph.base import GraphOp
+from mlc.dialects.semantics.dims import DimLike
+from mlc.dialects.semantics.evaluate import Array
+from mlc.dialects.types import STRING, element_of, is_narrow, shape_of
+from mlc.errors import RunError
+
+T = TypeVar("T")
+
+
+class CommOp(GraphOp, ABC):
+    """A collective. All ranks of a program come to its collectives in the same order.
+
+    ``needs``: the number of ranks where the shapes depend on it, or None.
+    """
+
+    @property
+    def needs(self) -> int | None:
+        return None
+
+    @abstractmethod
+    def meaning(self, values: Sequence[Array]) -> list[Array]:
+        """The results on all ranks from the operands on all ranks, in the order of the ranks; of an operator without
+        an operand the values are empty arrays."""
+
+    def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
+        """The result on this rank of the world that is simulated, or that the process is part of.
+
+        Raises:
+            RunError: there are more or fewer ranks than the shapes say, or the other ranks are at another collective.
+        """
+        world = current()
+        self.check_ranks(world)
+        return world.exchange(self, operands[0] if operands else None)
+
+    def check_ranks(self, world: World) -> None:
+        if self.needs is not None and self.needs != world.ranks:
+            raise RunError(f"{self.name} is for {self.needs} ranks, and there are {world.ranks}")
+
+
+def combined(values: Sequence[T], combine: Callable[[T, T], T]) -> T:
+    """All values by a fixed tree: neighbours in pairs, then the pairs in pairs, so that aligned groups of 2, 4, …
+    values are subtrees. What is odd goes on to the next level."""
+    level = list(values)
+    while len(level) > 1:
+        pairs = [combine(a, b) for a, b in zip(level[::2], level[1::2], strict=False)]
+        level = pairs + level[2 * len(pairs) :]
+    return level[0]
+
+
+def check_moved(name: str, x: SSAValue) -> None:
+    """Raises VerifyException for elements that ranks do not send each other."""
+    element = element_of(x)
+    if element == STRING or is_narrow(element):
+        raise VerifyException(f"{name}: elements of type {element} are not sent between ranks; cast them first")
+
+
+def leading(name: str, x: SSAValue) -> DimLike:
+    """The extent of axis 0, by which the operand is divided among ranks."""
+    if not shape_of(x):
+        raise VerifyException(f"{name}: it takes a tensor of rank 1 or more, not {x.type}")
+    return shape_of(x)[0]
+
+
+def divided(name: str, x: SSAValue, ranks: int) -> DimLike:
+    """The part of axis 0 that one of the ranks has; VerifyException where it does not divide."""
+    extent = leading(name, x)
+    if extent % ranks != 0:
+        raise VerifyException(f"{name}: axis 0 of {extent} elements is not divided evenly among {ranks} ranks")
+    return extent // ranks
+
+
+def checked_ranks(name: str, ranks: int) -> int:
+    if ranks < 1:
+        raise VerifyException(f"{name}: {ranks} ranks; give 1 or more")
+    return ranks
+
+
+def same_type(name: str, x: SSAValue) -> TensorType:
+    """The operand's type, of a collective that keeps it."""
+    check_moved(name, x)
+    assert isinstance(x.type, TensorType)
+    return x.type

@@ -1,0 +1,157 @@
+"""Collectives that move values between ranks and change none: all_gather, all_to_all, broadcast, permute."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, TensorType, i64
+from xdsl.ir import SSAValue
+from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.utils.exceptions import VerifyException
+
+from mlc.dialects.comm.base import CommOp, check_moved, checked_ranks, divided, leading, same_type
+from mlc.dialects.graph.base import PURE, ints, ints_of
+from mlc.dialects.semantics.evaluate import Array
+from mlc.dialects.types import element_of, shape_of, tensor
+from mlc.errors import RunError
+
+
+@irdl_op_definition
+class AllGatherOp(CommOp):
+    """The values of all ranks one after another along axis 0.
+
+    ``%y = comm.all_gather(%x) {ranks = 2} : (tensor<4xf32>) -> tensor<8xf32>``
+    """
+
+    name = "comm.all_gather"
+    ranks = prop_def(IntegerAttr)
+    input = operand_def(TensorType)
+    result = result_def(TensorType)
+    traits = traits_def(PURE)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "`(` $input `)` attr-dict `:` functional-type($input, $result)"
+
+    def __init__(self, input: SSAValue, ranks: int):
+        result = _gathered(self.name, input, ranks)
+        super().__init__(operands=[input], properties={"ranks": IntegerAttr(ranks, i64)}, result_types=[result])
+
+    @property
+    def needs(self) -> int:
+        return int(self.ranks.value.data)
+
+    def infer(self) -> TensorType:
+        check_moved(self.name, self.input)
+        return _gathered(self.name, self.input, self.needs)
+
+    def meaning(self, values: Sequence[Array]) -> list[Array]:
+        return [np.concatenate(values)] * len(values)
+
+
+def _gathered(name: str, x: SSAValue, ranks: int) -> TensorType:
+    whole = leading(name, x) * checked_ranks(name, ranks)
+    return tensor(element_of(x), (whole, *shape_of(x)[1:]))
+
+
+@irdl_op_definition
+class AllToAllOp(CommOp):
+    """Part s of axis 0 goes to rank s; the result is the parts for this rank, in the order of the ranks they are from.
+
+    ``%y = comm.all_to_all(%x) {ranks = 2} : (tensor<4xf32>) -> tensor<4xf32>``
+    """
+
+    name = "comm.all_to_all"
+    ranks = prop_def(IntegerAttr)
+    input = operand_def(TensorType)
+    result = result_def(TensorType)
+    traits = traits_def(PURE)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "`(` $input `)` attr-dict `:` functional-type($input, $result)"
+
+    def __init__(self, input: SSAValue, ranks: int):
+        super().__init__(operands=[input], properties={"ranks": IntegerAttr(ranks, i64)}, result_types=[input.type])
+
+    @property
+    def needs(self) -> int:
+        return int(self.ranks.value.data)
+
+    def infer(self) -> TensorType:
+        divided(self.name, self.input, checked_ranks(self.name, self.needs))
+        return same_type(self.name, self.input)
+
+    def meaning(self, values: Sequence[Array]) -> list[Array]:
+        parts = [np.split(x, len(values)) for x in values]
+        return [np.concatenate([each[to] for each in parts]) for to in range(len(values))]
+
+
+@irdl_op_definition
+class BroadcastOp(CommOp):
+    """The value of one rank, the root, on all.
+
+    ``%y = comm.broadcast(%x) {root = 0} : (tensor<4xf32>) -> tensor<4xf32>``
+    """
+
+    name = "comm.broadcast"
+    root = prop_def(IntegerAttr)
+    input = operand_def(TensorType)
+    result = result_def(TensorType)
+    traits = traits_def(PURE)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "`(` $input `)` attr-dict `:` functional-type($input, $result)"
+
+    def __init__(self, input: SSAValue, root: int = 0):
+        super().__init__(operands=[input], properties={"root": IntegerAttr(root, i64)}, result_types=[input.type])
+
+    def infer(self) -> TensorType:
+        if self.root.value.data < 0:
+            raise VerifyException(f"{self.name}: the root is rank {self.root.value.data}; give 0 or more")
+        return same_type(self.name, self.input)
+
+    def meaning(self, values: Sequence[Array]) -> list[Array]:
+        root = self.root.value.data
+        if root >= len(values):
+            raise RunError(f"{self.name} from rank {root}, and there are {len(values)} ranks")
+        return [values[root]] * len(values)
+
+
+@irdl_op_definition
+class PermuteOp(CommOp):
+    """The value of rank ``from`` on rank ``to``, for each of the pairs ``from, to``; zeros on a rank that gets none.
+
+    ``%y = comm.permute(%x) {pairs = array<i64: 0, 1, 1, 0>} : (tensor<4xf32>) -> tensor<4xf32>``
+
+    A rank sends to one rank at most and receives from one at most. A send and its receive are one pair.
+    """
+
+    name = "comm.permute"
+    pairs = prop_def(DenseArrayBase)
+    input = operand_def(TensorType)
+    result = result_def(TensorType)
+    traits = traits_def(PURE)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "`(` $input `)` attr-dict `:` functional-type($input, $result)"
+
+    def __init__(self, input: SSAValue, pairs: Sequence[tuple[int, int]]):
+        flat = ints([n for pair in pairs for n in pair])
+        super().__init__(operands=[input], properties={"pairs": flat}, result_types=[input.type])
+
+    @property
+    def moves(self) -> list[tuple[int, int]]:
+        """The pairs (from, to)."""
+        flat = ints_of(self.pairs)
+        return list(zip(flat[::2], flat[1::2], strict=True))
+
+    def infer(self) -> TensorType:
+        flat = ints_of(self.pairs)
+        if len(flat) % 2 or any(n < 0 for n in flat):
+            raise VerifyException(f"{self.name}: pairs {list(flat)}; give ranks from, to, from, to, …")
+        for side, ranks in (("send", flat[::2]), ("receive", flat[1::2])):
+            if len(set(ranks)) < len(ranks):
+                raise VerifyException(f"{self.name}: pairs {list(flat)} let one rank {side} twice")
+        return same_type(self.name, self.input)
+
+    def meaning(self, values: Sequence[Array]) -> list[Array]:
+        if self.moves and (last := max(max(pair) for pair in self.moves)) >= len(values):
+            raise RunError(f"{self.name} with rank {last}, and there are {len(values)} ranks")
+        sources = {to: source for source, to in self.moves}
+        return [values[sources[n]] if n in sources else np.zeros_like(x) for n, x in enumerate(values)]

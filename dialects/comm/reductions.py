@@ -1,0 +1,97 @@
+"""Collectives that combine the values of all ranks: by a fixed tree, so that the bits do not depend on who computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, TensorType, i64
+from xdsl.ir import SSAValue
+from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.utils.exceptions import VerifyException
+
+from mlc.dialects.comm.base import CommOp, check_moved, checked_ranks, combined, divided, same_type
+from mlc.dialects.graph.base import PURE
+from mlc.dialects.semantics.evaluate import Array
+from mlc.dialects.types import element_of, shape_of, tensor
+
+COMBINE: dict[str, Callable[[Array, Array], Array]] = {
+    "add": np.add,
+    "mul": np.multiply,
+    "max": np.maximum,
+    "min": np.minimum,
+}
+NUMBERS = ("f32", "f64", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64")
+"""Elements that are combined. Floats of 16 bits are cast to f32 before, which is exact."""
+
+
+@irdl_op_definition
+class AllReduceOp(CommOp):
+    """Combine the values of all ranks, element by element; each rank gets the result.
+
+    ``%y = comm.all_reduce "add"(%x) : (tensor<4xf32>) -> tensor<4xf32>``
+    """
+
+    name = "comm.all_reduce"
+    fn = prop_def(StringAttr)
+    input = operand_def(TensorType)
+    result = result_def(TensorType)
+    traits = traits_def(PURE)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$fn `(` $input `)` attr-dict `:` functional-type($input, $result)"
+
+    def __init__(self, fn: str, input: SSAValue):
+        super().__init__(operands=[input], properties={"fn": StringAttr(fn)}, result_types=[input.type])
+
+    def infer(self) -> TensorType:
+        _check(self.name, self.fn.data, self.input)
+        return same_type(self.name, self.input)
+
+    def meaning(self, values: Sequence[Array]) -> list[Array]:
+        result = combined(values, COMBINE[self.fn.data])
+        return [result] * len(values)
+
+
+@irdl_op_definition
+class ReduceScatterOp(CommOp):
+    """Combine the values of all ranks; each rank gets its part of axis 0.
+
+    ``%y = comm.reduce_scatter "add"(%x) {ranks = 2} : (tensor<4xf32>) -> tensor<2xf32>``
+    """
+
+    name = "comm.reduce_scatter"
+    fn = prop_def(StringAttr)
+    ranks = prop_def(IntegerAttr)
+    input = operand_def(TensorType)
+    result = result_def(TensorType)
+    traits = traits_def(PURE)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$fn `(` $input `)` attr-dict `:` functional-type($input, $result)"
+
+    def __init__(self, fn: str, input: SSAValue, ranks: int):
+        properties = {"fn": StringAttr(fn), "ranks": IntegerAttr(ranks, i64)}
+        super().__init__(operands=[input], properties=properties, result_types=[_part(self.name, input, ranks)])
+
+    @property
+    def needs(self) -> int:
+        return int(self.ranks.value.data)
+
+    def infer(self) -> TensorType:
+        _check(self.name, self.fn.data, self.input)
+        return _part(self.name, self.input, self.needs)
+
+    def meaning(self, values: Sequence[Array]) -> list[Array]:
+        return np.split(combined(values, COMBINE[self.fn.data]), len(values))
+
+
+def _part(name: str, x: SSAValue, ranks: int) -> TensorType:
+    checked_ranks(name, ranks)
+    return tensor(element_of(x), (divided(name, x, ranks), *shape_of(x)[1:]))
+
+
+def _check(name: str, fn: str, x: SSAValue) -> None:
+    check_moved(name, x)
+    if fn not in COMBINE:
+        raise VerifyException(f"{name}: {fn!r} is none of {', '.join(COMBINE)}")
+    if element_of(x) not in NUMBERS:
+        raise VerifyException(f"{name}: it combines elements of {', '.join(NUMBERS)}, not {element_of(x)}")

@@ -1,0 +1,160 @@
+"""The ranks that run a program: one alone, those of a simulation in threads, or those of a launcher (``mlc.comm``)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from mlc.dialects.semantics.evaluate import Array
+from mlc.errors import RunError
+
+if TYPE_CHECKING:
+    from mlc.dialects.comm.base import CommOp
+
+NOTHING: Array = np.empty(0)
+
+
+class World(Protocol):
+    """What a collective asks: which rank this is, of how many, and its result from the operands of all."""
+
+    @property
+    def rank(self) -> int: ...
+
+    @property
+    def ranks(self) -> int: ...
+
+    def exchange(self, op: CommOp, x: Array | None) -> Array: ...
+
+
+class Alone:
+    """A world of one rank."""
+
+    rank, ranks = 0, 1
+
+    def exchange(self, op: CommOp, x: Array | None) -> Array:
+        return op.meaning([NOTHING if x is None else x])[0]
+
+
+class Meeting:
+    """Where the ranks of a simulation meet, each in a thread of its own: the last to come computes all results."""
+
+    def __init__(self, ranks: int, limit: float) -> None:
+        self.limit = limit
+        self._at: list[tuple[CommOp | None, Array]] = [(None, NOTHING)] * ranks
+        self._results: list[Array] = []
+        self._error: RunError | None = None
+        self._barrier = threading.Barrier(ranks, self._compute)
+
+    def exchange(self, rank: int, op: CommOp | None, x: Array | None) -> Array | None:
+        """The result of ``op`` on ``rank``; ``op`` None: the rank has ended."""
+        self._at[rank] = op, NOTHING if x is None else x
+        try:
+            self._barrier.wait(self.limit)
+        except threading.BrokenBarrierError:
+            raise self._error or RunError(f"Rank {rank} waits at {text(op)}, and another rank has failed") from None
+        return self._results[rank] if op is not None else None
+
+    def fail(self) -> None:
+        """Let the others go where a rank has failed."""
+        self._barrier.abort()
+
+    def _compute(self) -> None:
+        first, _ = self._at[0]
+        for rank, (op, _) in enumerate(self._at):
+            if not same(first, op):
+                what = f"Rank 0 is at {text(first)}, and rank {rank} at {text(op)}"
+                self._error = RunError(what, hint="Let all ranks come to the same collectives in the same order")
+                raise self._error
+        self._results = first.meaning([x for _, x in self._at]) if first is not None else []
+
+
+class Simulated:
+    """One rank of a simulation."""
+
+    def __init__(self, meeting: Meeting, rank: int, ranks: int) -> None:
+        self.rank, self.ranks, self._meeting = rank, ranks, meeting
+
+    def exchange(self, op: CommOp, x: Array | None) -> Array:
+        result = self._meeting.exchange(self.rank, op, x)
+        assert result is not None
+        return result
+
+
+def text(op: CommOp | None) -> str:
+    """``comm.all_reduce at train.py:12`` for messages."""
+    from mlc.dialects.graph.base import source_nodes
+
+    if op is None:
+        return "its end"
+    where = ", ".join(source_nodes(op))
+    return f"{op.name} at {where}" if where else op.name
+
+
+def same(a: CommOp | None, b: CommOp | None) -> bool:
+    """Whether two ranks are at one collective; in a simulation they run one module."""
+    if a is None or b is None:
+        return a is b
+    return (a.name, a.properties, a.result_types) == (b.name, b.properties, b.result_types)
+
+
+_simulated = threading.local()
+_of_process: list[Callable[[], World]] = [Alone]
+
+
+def current() -> World:
+    """The world of this thread: that of a simulation, else that of the process."""
+    found: World | None = getattr(_simulated, "world", None)
+    return found if found is not None else _of_process[0]()
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Within it this thread is a world of one rank: collectives give what they would with its operands alone."""
+    before = getattr(_simulated, "world", None)
+    _simulated.world = Alone()
+    try:
+        yield
+    finally:
+        _simulated.world = before
+
+
+def set_of_process(world: Callable[[], World]) -> None:
+    """Say what the world of the process is; it is asked for at the first collective."""
+    _of_process[0] = world
+
+
+def simulated(ranks: int, run: Callable[[int], None], limit: float = 60.0) -> None:
+    """``run(rank)`` on all ranks at once, each in a thread of its own.
+
+    Raises:
+        RunError: the ranks come to different collectives; else what a rank raised.
+    """
+    meeting = Meeting(ranks, limit)
+    errors: list[BaseException | None] = [None] * ranks
+
+    def work(rank: int) -> None:
+        _simulated.world = Simulated(meeting, rank, ranks)
+        try:
+            run(rank)
+            meeting.exchange(rank, None, None)
+        except BaseException as error:
+            errors[rank] = error
+            meeting.fail()
+
+    threads = [threading.Thread(target=work, args=(rank,), name=f"mlc-rank-{rank}") for rank in range(ranks)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    _raise_first([each for each in errors if each is not None])
+
+
+def _raise_first(errors: list[BaseException]) -> None:
+    """The error that is a reason, and not that of a rank which was left waiting."""
+    reasons = [each for each in errors if "another rank has failed" not in str(each)]
+    if errors:
+        raise (reasons or errors)[0]

@@ -1,0 +1,1 @@
+"""Collectives on arrays: what ``mlc.comm`` has."""

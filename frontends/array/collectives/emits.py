@@ -1,0 +1,53 @@
+"""Collectives as functions of the Builder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlc.dialects import comm
+from mlc.frontends.array.array import linear
+from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.tensors import Tensor
+
+
+@linear
+def all_reduce(build: Builder, operands: Sequence[Tensor], fn: str) -> Tensor:
+    return build.emit(comm.AllReduceOp(fn, build.value(operands[0])))
+
+
+@linear
+def reduce_scatter(build: Builder, operands: Sequence[Tensor], fn: str, ranks: int) -> Tensor:
+    return build.emit(comm.ReduceScatterOp(fn, build.value(operands[0]), ranks))
+
+
+@linear
+def all_gather(build: Builder, operands: Sequence[Tensor], ranks: int) -> Tensor:
+    return build.emit(comm.AllGatherOp(build.value(operands[0]), ranks))
+
+
+@linear
+def all_to_all(build: Builder, operands: Sequence[Tensor], ranks: int) -> Tensor:
+    return build.emit(comm.AllToAllOp(build.value(operands[0]), ranks))
+
+
+@linear
+def broadcast(build: Builder, operands: Sequence[Tensor], root: int) -> Tensor:
+    return build.emit(comm.BroadcastOp(build.value(operands[0]), root))
+
+
+@linear
+def permute(build: Builder, operands: Sequence[Tensor], pairs: tuple[tuple[int, int], ...]) -> Tensor:
+    return build.emit(comm.PermuteOp(build.value(operands[0]), pairs))
+
+
+@linear
+def barrier(build: Builder, operands: Sequence[Tensor]) -> Tensor:
+    return build.emit(comm.BarrierOp(build.value(operands[0])))
+
+
+def rank(build: Builder, operands: Sequence[Tensor]) -> Tensor:
+    return build.emit(comm.RankOp())
+
+
+def world(build: Builder, operands: Sequence[Tensor]) -> Tensor:
+    return build.emit(comm.WorldOp())

@@ -1,0 +1,75 @@
+"""Collectives in C: the call that starts one, and the table of a program's."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr
+
+from mlc.dialects import rt
+from mlc.dialects.graph import ints_of, source_nodes
+from mlc.dialects.types import ITEMSIZE, element_of, elements_in
+from mlc.passes.codegen.c_like.c_dims import c_dim
+from mlc.passes.codegen.c_like.c_string import c_string
+
+
+def collectives_of(program: rt.ProgramOp) -> list[rt.StartOp]:
+    """The collectives of a program, in the order of their slots."""
+    found = [o for o in rt.walk(program.body.block) if isinstance(o, rt.StartOp)]
+    return sorted(found, key=lambda o: o.slot.value.data)
+
+
+def ranks_of(program: rt.ProgramOp) -> int:
+    """The number of ranks for which a program is; 0: any number.
+
+    Raises:
+        ValueError: its collectives are for different numbers.
+    """
+    found = {n.value.data for o in collectives_of(program) if isinstance(n := o.how.data.get("ranks"), IntegerAttr)}
+    if len(found) > 1:
+        raise ValueError(f"collectives of {sorted(found)} ranks in one program")
+    return found.pop() if found else 0
+
+
+def digest_of(program: rt.ProgramOp, kernels: Iterable[str]) -> str:
+    """What all ranks compare when they join: the host program, with the collectives in order, and the kernels."""
+    return hashlib.sha256("\0".join([str(program), *kernels]).encode()).hexdigest()
+
+
+def start_call(op: rt.StartOp, source: str | None, target: str) -> str:
+    """``mlc_start(c, 0, &(mlc_collective){…});``"""
+    fields = {"kind": f"MLC_{op.kind.data.partition('.')[2].upper()}", "to": target, "where": c_string(_where(op))}
+    if source is not None and op.source is not None:
+        element = element_of(op.source)
+        fields |= {"from": source, "count": c_dim(elements_in(op.source)), "size": str(ITEMSIZE[element])}
+        fields |= _how(op, element)
+    listed = ", ".join(f".{name} = {value}" for name, value in fields.items())
+    return f"mlc_start(c, {op.slot.value.data}, &(mlc_collective){{{listed}}});"
+
+
+def _how(op: rt.StartOp, element: str) -> dict[str, str]:
+    """The fields from a collective's attributes."""
+    how, fields = op.how.data, dict[str, str]()
+    if isinstance(fn := how.get("fn"), StringAttr):
+        fields |= {"combine": f"MLC_{fn.data.upper()}", "element": f"MLC_{element.replace('ui', 'u').upper()}"}
+    if isinstance(root := how.get("root"), IntegerAttr):
+        fields["root"] = str(root.value.data)
+    if isinstance(pairs := how.get("pairs"), DenseArrayBase):
+        flat = ints_of(pairs)
+        fields |= {"pairs": str(len(flat) // 2), "pair": f"(const int64_t[]){{{', '.join(map(str, flat)) or '0'}}}"}
+    return fields
+
+
+def _where(op: rt.StartOp) -> str:
+    nodes = ", ".join(source_nodes(op))
+    return f"{op.kind.data} at {nodes}" if nodes else op.kind.data
+
+
+def table(program: rt.ProgramOp, digest: str) -> str:
+    """The table of the collectives; empty for a program without some."""
+    slots = len(collectives_of(program))
+    if not slots:
+        return ""
+    code = f'{{{slots}, {ranks_of(program)}, "{digest}", mlc_ranks_join, mlc_ranks_abandon, mlc_ranks_leave}}'
+    return f'#include "mlc_collectives.h"\nstatic const mlc_collective_code collectives = {code};'

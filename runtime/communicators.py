@@ -1,0 +1,113 @@
+"""Communicators: how models with collectives reach other ranks, as a table of C functions (``c/comm/mlc_comm.h``)."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import threading
+from typing import Protocol
+
+from mlc.errors import InputError
+
+VERSION = 1  # MLC_COMM_VERSION
+LIMIT = 300.0  # seconds, unless MLC_COMM_LIMIT says otherwise: ranks compile before they meet
+LAUNCHERS = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "MPI_LOCALRANKID")
+"""Variables that an MPI launcher (mpiexec, srun) gives a rank."""
+
+SEND = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_void_p, ctypes.c_int64)
+TEST = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+CANCEL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+ERROR = ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.c_void_p)
+
+
+class Table(ctypes.Structure):
+    """``mlc_comm``."""
+
+    _fields_ = [
+        ("version", ctypes.c_int),
+        ("rank", ctypes.c_int),
+        ("ranks", ctypes.c_int),
+        ("limit", ctypes.c_double),
+        ("self", ctypes.c_void_p),
+        ("send", SEND),
+        ("receive", SEND),
+        ("test", TEST),
+        ("cancel", CANCEL),
+        ("error", ERROR),
+    ]
+
+
+class Communicator(Protocol):
+    """The ranks of a job, of which this is ``rank``. ``table``: None where there is one rank."""
+
+    @property
+    def rank(self) -> int: ...
+
+    @property
+    def ranks(self) -> int: ...
+
+    @property
+    def table(self) -> Table | None: ...
+
+
+class Alone:
+    """One rank."""
+
+    rank, ranks, table = 0, 1, None
+
+
+_of_thread = threading.local()
+_of_process: list[Communicator] = []
+_lock = threading.Lock()
+
+
+def current() -> Communicator:
+    """The communicator of this thread or process. At first use it is found: MPI's where an MPI launcher has started the
+    process or mpi4py.MPI is loaded, else one rank alone.
+
+    Raises:
+        InputError: a launcher has started the process, and mpi4py is missing, or MPI cannot be used.
+    """
+    found: Communicator | None = getattr(_of_thread, "communicator", None)
+    if found is not None:
+        return found
+    with _lock:
+        if not _of_process:
+            _of_process.append(_found())
+    return _of_process[0]
+
+
+def _found() -> Communicator:
+    if "mpi4py.MPI" not in sys.modules and not any(name in os.environ for name in LAUNCHERS):
+        return Alone()
+    from mlc.runtime.mpi import Mpi
+
+    return Mpi()
+
+
+def use(communicator: Communicator) -> None:
+    """Set the communicator of the process, before any model with collectives is loaded."""
+    with _lock:
+        _of_process[:] = [communicator]
+
+
+def use_in_thread(communicator: Communicator | None) -> None:
+    """Set the communicator of this thread alone; None: that of the process."""
+    _of_thread.communicator = communicator
+
+
+def limit() -> float:
+    """Seconds that a wait for other ranks may take.
+
+    Raises:
+        InputError: MLC_COMM_LIMIT is no number above 0.
+    """
+    text = os.environ.get("MLC_COMM_LIMIT", "")
+    try:
+        seconds = float(text) if text else LIMIT
+    except ValueError:
+        seconds = 0.0
+    if not seconds > 0:
+        raise InputError(f"MLC_COMM_LIMIT is {text!r}", hint="Give seconds, such as 60")
+    return seconds
