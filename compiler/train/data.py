@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from itertools import count, islice
 from queue import Full, Queue
 from typing import Any, TypeVar
@@ -31,6 +32,7 @@ class ArrayData:
     def __init__(self, arrays: Any, batch_size: int, seed: int = 0, shuffle: bool = True) -> None:
         self.arrays = trees.tree_map(np.asarray, arrays)
         self.batch_size, self.seed, self.shuffle = batch_size, seed, shuffle
+        self._rank, self._ranks = 0, 1
         lengths = {len(each) for each in trees.leaves(self.arrays)}
         if len(lengths) != 1:
             what = f"Arrays of the lengths {sorted(lengths)} do not go together: one element is one row of each"
@@ -44,13 +46,28 @@ class ArrayData:
     def steps_per_epoch(self) -> int:
         return self.length // self.batch_size
 
+    def part(self, rank: int, ranks: int) -> ArrayData:
+        """The rows of each batch that one of several ranks reads.
+
+        Raises:
+            InputError: the ranks do not divide a batch evenly.
+        """
+        if self.batch_size % ranks:
+            what = f"Batches of {self.batch_size} elements for {ranks} ranks"
+            raise InputError(what, hint="Give a batch size that the number of ranks divides")
+        made = copy(self)
+        made._rank, made._ranks = rank, ranks
+        return made
+
     def __call__(self, start: int) -> Iterator[Any]:
         """The batches from a step on."""
         epoch, skipped = divmod(start, self.steps_per_epoch)
+        size = self.batch_size // self._ranks
         for number in count(epoch):
             order = self._order(number)
             for n in range(skipped, self.steps_per_epoch):
-                rows = order[n * self.batch_size : (n + 1) * self.batch_size]
+                first = n * self.batch_size + self._rank * size
+                rows = order[first : first + size]
                 yield trees.tree_map(lambda x, rows=rows: x[rows], self.arrays)
             skipped = 0
 

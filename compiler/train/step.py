@@ -16,6 +16,7 @@ from mlc.optim.mixed_precision import cast, loss_scale
 from mlc.optim.transform import GradientTransformation, apply_updates, count
 from mlc.optim.wrappers import global_norm, where_finite
 from mlc.train.checks import check_model, check_optimizer
+from mlc.train.parallel import Shards
 
 Loss = Callable[..., Any]
 MORE = "leave out other results, which the model keeps as buffers or a call of it computes"
@@ -57,29 +58,35 @@ def training_step(
     precision: str | None = None,
     trainable: Trainable = None,
     finite: bool = False,
+    shards: Shards | None = None,
 ) -> Callable[[TrainState, tuple[Any, ...]], tuple[TrainState, dict[str, Array]]]:
     """(state, batch) → (state, metrics): the loss and the norm of its gradient.
 
     ``precision``: the type in which the loss is computed, such as ``"bfloat16"``; parameters stay in theirs, and the
     gradients have it. With ``finite``, the whole state stays as it is where the loss or the gradient is not finite
-    (optax: ``apply_if_finite``).
+    (optax: ``apply_if_finite``). ``shards``: loss, gradient and buffers that the model changes are averaged over them.
     """
 
     def step(state: TrainState, batch: tuple[Any, ...]) -> tuple[TrainState, dict[str, Array]]:
         scale = loss_scale(state.optimizer)
 
-        def objective(parameters: Any) -> tuple[Array, tuple[Array, Any]]:
+        def objective(parameters: Any, rest: Any, batch: Any, draws: Array) -> tuple[Array, tuple[Array, Any]]:
             given, inputs = (parameters, batch) if precision is None else cast((parameters, batch), precision)
-            draws = fold_in(state.key, state.step)
-            value, model = recorded(lambda m: loss(m, *inputs), combine(given, state.rest), draws)
+            value, model = recorded(lambda m: loss(m, *inputs), combine(given, rest), draws)
             value = as_loss(value if isinstance(value, tuple | list | dict) else as_array(value), MORE)
             value = mnp.astype(value, mnp.float32) if precision else value
-            rest = trees.tree_map(
-                lambda new, old: mnp.astype(new, old.dtype), partition(model, trainable)[1], state.rest
-            )
-            return (value if scale is None else value * scale), (value, rest)
+            after = trees.tree_map(lambda new, old: mnp.astype(new, old.dtype), partition(model, trainable)[1], rest)
+            return (value if scale is None else value * scale), (value, after)
 
-        (_, (value, rest)), gradients = value_and_grad(objective, has_aux=True)(state.parameters)
+        def of_shard(given: tuple[Any, Any], batch: Any, draws: Array) -> tuple[Any, Array, dict[int, Array]]:
+            parameters, rest = given
+            found = value_and_grad(lambda p: objective(p, rest, batch, draws), has_aux=True)(parameters)
+            (_, (value, after)), gradients = found
+            return gradients, value, _changed(after, rest)
+
+        draws, given = fold_in(state.key, state.step), (state.parameters, state.rest)
+        found = of_shard(given, batch, draws) if shards is None else shards.mean(of_shard, given, batch, draws)
+        gradients, value, rest = found[0], found[1], _with_changed(state.rest, found[2])
         updates, after = optimizer.update(gradients, state.optimizer, state.parameters)
         parameters = apply_updates(state.parameters, updates)
         norm = global_norm(gradients) if scale is None else global_norm(gradients) / scale
@@ -87,3 +94,14 @@ def training_step(
         return (where_finite((value, norm), new, state) if finite else new), {"loss": value, "gradient_norm": norm}
 
     return step
+
+
+def _changed(new: Any, old: Any) -> dict[int, Array]:
+    """The arrays that a call of the model computes anew, by their number among the leaves."""
+    pairs = enumerate(zip(trees.leaves(new), trees.leaves(old), strict=True))
+    return {n: x for n, (x, before) in pairs if x.record is not before.record}
+
+
+def _with_changed(old: Any, changed: dict[int, Array]) -> Any:
+    leaves, tree = trees.flatten(old)
+    return trees.unflatten(tree, [changed.get(n, x) for n, x in enumerate(leaves)])

@@ -12,6 +12,7 @@ from typing import Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from mlc import comm
 from mlc.api import make_options
 from mlc.errors import InputError, MlcError, RunError
 from mlc.frontends.array import trees
@@ -26,7 +27,8 @@ from mlc.tracing.stateful import Stateful
 from mlc.train.batches import arguments_of
 from mlc.train.checkpoints import Checkpoints
 from mlc.train.checks import check_functions
-from mlc.train.data import batches_of, prefetched
+from mlc.train.data import ArrayData, batches_of, prefetched
+from mlc.train.parallel import Shards, same_on_all_ranks
 from mlc.train.step import Loss, Trainable, TrainState, first_state, training_step
 from mlc.train.watch import origin
 
@@ -49,10 +51,13 @@ class Trainer:
         trainable: ``trainable(name)`` says which parameters are trained; all by default.
         watch: a loss or gradient that is not finite is an error, which names where it comes from; such a step changes
             nothing. Then an update waits until all gradients are computed.
+        shards: into how many equal parts a batch is divided, whose gradients are averaged; one for each rank of the job
+            by default. The same shards give the same bits on any number of ranks.
         options: of the compiler, as those of ``mlc.compile``.
 
     Raises:
-        InputError: an argument of another kind, an unknown option, or nothing is trained.
+        InputError: an argument of another kind, an unknown option, or nothing is trained; shards that the ranks do not
+            divide.
     """
 
     @keywords_checked(make_options)
@@ -66,17 +71,20 @@ class Trainer:
         precision: str | None = None,
         trainable: Trainable = None,
         watch: bool = True,
+        shards: int | None = None,
         **options: Any,
     ) -> None:
         check_functions(loss, trainable)
-        state = first_state(model, optimizer, seed, trainable)
+        self.ranks = comm.current()
+        state = same_on_all_ranks(first_state(model, optimizer, seed, trainable))
         leaves_out = any(isinstance(each, LossScaleState | FiniteState) for each in wrapped(state.optimizer))
         self.watch, self._loss = watch and not leaves_out, loss
         self.step = 0
         """How many steps were taken."""
         self.history: list[tuple[int, Scalars]] = []
         """(step, metrics) of the last steps, at least ``KEPT`` of those that this process has taken."""
-        step = training_step(loss, optimizer, precision, trainable, finite=self.watch)
+        divided = Shards.of(shards, self.ranks.ranks)
+        step = training_step(loss, optimizer, precision, trainable, finite=self.watch, shards=divided)
         self._stateful: Stateful = jit(step, state="state", **options)
         self._instance = self._stateful.create(state)
 
@@ -113,8 +121,9 @@ class Trainer:
 
         Args:
             data: ``train.ArrayData``, an iterable of batches such as a torch ``DataLoader``, or a function of a step:
-                the batches from it on.
-            checkpoints: a folder; training goes on from its last checkpoint.
+                the batches from it on. Of ``ArrayData`` each rank of a job reads its rows; other data give each rank
+                the part of the batch that is its own.
+            checkpoints: a folder; training goes on from its last checkpoint. Rank 0 writes them.
             log_dir: a folder for TensorBoard; needs the package tensorboardX.
             callback: called with each step and its metrics.
             progress: show a progress bar.
@@ -128,13 +137,15 @@ class Trainer:
         saved = checkpoints if isinstance(checkpoints, Checkpoints | None) else Checkpoints(checkpoints)
         if saved and saved.steps() and saved.steps()[-1] > self.step:
             self.state = saved.load(self.state)
-        batches = prefetched(batches_of(data)(self.step))
-        with _logs(log_dir, steps, self.step, progress) as logs:
+        rank, ranks = self.ranks.rank, self.ranks.ranks
+        own = data.part(rank, ranks) if isinstance(data, ArrayData) else data
+        batches = prefetched(batches_of(own)(self.step))
+        with _logs(log_dir if rank == 0 else None, steps, self.step, progress and rank == 0) as logs:
             while self.step < steps:
                 metrics = self.take(_next(batches, self.step))
                 for log in [*logs, *([callback] if callback else [])]:
                     log(self.step, metrics)
-                if saved and (self.step % saved.every == 0 or self.step == steps):
+                if saved and rank == 0 and (self.step % saved.every == 0 or self.step == steps):
                     saved.save(self.step, self.state)
         batches.close()  # type: ignore[attr-defined]
         return self
@@ -174,7 +185,11 @@ class Trainer:
     def _explanation(self, batch: tuple[Any, ...], metrics: Scalars) -> str:
         shown = ", ".join(f"{name} {value:.4g}" for name, value in metrics.items())
         where = origin(self._stateful.jitted, self.state, batch)
-        return f"Step {self.step + 1} has {shown}: {where or 'the interpreter finds no such operator'}"
+        return f"Step {self.step + 1} has {shown}: {where or self._nowhere()}"
+
+    def _nowhere(self) -> str:
+        alone = self.ranks.ranks == 1
+        return f"the interpreter finds no such operator{'' if alone else f' on rank {self.ranks.rank}'}"
 
 
 def _next(batches: Iterator[Any], step: int) -> Any:

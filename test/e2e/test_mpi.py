@@ -1,0 +1,120 @@
+"""Two real ranks under mpiexec: training, and jobs in which one rank fails. Skipped without mpi4py and MPI."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@cache
+def mpiexec() -> str | None:
+    """The launcher of the MPI that mpi4py loads."""
+    if subprocess.run([sys.executable, "-c", "import mpi4py.MPI"], capture_output=True).returncode:
+        return None
+    return shutil.which("mpiexec", path=str(Path(sys.executable).parent)) or shutil.which("mpiexec")
+
+
+@pytest.fixture
+def launch(tmp_path: Path):  # type: ignore[no-untyped-def]
+    if mpiexec() is None:
+        pytest.skip("mpi4py and MPI are not installed: pip install 'mlc[mpi]'")
+
+    def run(text: str, *arguments: str, ranks: int = 2) -> tuple[int, str, float]:
+        """(exit status, what it printed, seconds) of a program on ranks."""
+        program = tmp_path / "program.py"
+        program.write_text(text)
+        begin = time.monotonic()
+        command = [str(mpiexec()), "-n", str(ranks), sys.executable, str(program), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=ROOT)
+        return done.returncode, done.stdout + done.stderr, time.monotonic() - begin
+
+    return run
+
+
+TRAINED = """
+import hashlib
+import numpy as np
+from mlc import comm, nn, optim, train
+from mlc.frontends.array import trees
+
+random = np.random.default_rng(0)
+x = random.normal(size=(96, 6)).astype(np.float32)
+nn.manual_seed(0)
+model = nn.Sequential(nn.Linear(6, 300), nn.BatchNorm(300), nn.relu, nn.Dropout(0.1), nn.Linear(300, 2))
+loss = lambda model, x, labels: nn.cross_entropy(model(x), labels)
+data = train.ArrayData((x, (x.sum(1) > 0).astype(np.int64)), batch_size=24)
+trainer = train.Trainer(model, optim.adam(1e-2), loss, shards=4, threads=1).fit(data, 3, progress=False)
+state = b"".join(np.asarray(x).tobytes() for x in trees.leaves(trainer.state))
+line = f"{comm.current().ranks} ranks: {hashlib.sha256(state).hexdigest()}"
+ranks = np.asarray(comm.all_gather(comm.rank()[None]))
+if comm.current().rank == 0:
+    print(*ranks, line)
+"""
+
+
+def test_real_ranks_have_the_bits_of_one_process(launch) -> None:  # type: ignore[no-untyped-def]
+    lines = [launch(TRAINED, ranks=ranks)[1].strip().splitlines()[-1] for ranks in (1, 2)]
+    assert lines[0].startswith("0 1 ranks") and lines[1].startswith("0 1 2 ranks"), lines
+    assert len({line.split()[-1] for line in lines}) == 1, lines
+
+
+FAILING = """
+import os, signal, sys
+import numpy as np
+import mlc
+from mlc import comm
+
+how, rank = sys.argv[1], comm.current().rank
+f = mlc.jit(lambda x: comm.all_reduce(x * (2 + (how == "other" and rank))), wait=True)
+x = np.ones(100_000, np.float32)
+for step in range(1000):
+    f(x)
+    if step == 5 and rank == 1:
+        if how == "raise":
+            raise ValueError("the data are damaged")
+        if how in ("kill", "stop"):
+            os.kill(os.getpid(), signal.SIGKILL if how == "kill" else signal.SIGSTOP)
+        if how == "end":
+            sys.exit(0)
+"""
+
+
+def test_an_error_of_one_rank_ends_the_job(launch) -> None:  # type: ignore[no-untyped-def]
+    status, text, _ = launch(FAILING, "raise")
+    assert status != 0 and "[rank 1 of 2] ValueError: the data are damaged" in text
+
+
+def test_a_killed_rank_ends_the_job(launch) -> None:  # type: ignore[no-untyped-def]
+    status, text, seconds = launch(FAILING, "kill")
+    assert status != 0 and seconds < 60, text
+
+
+@pytest.mark.parametrize("how", ["stop", "end"])
+def test_a_rank_that_does_not_come_is_named_at_the_limit(
+    launch,  # type: ignore[no-untyped-def]
+    how: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("MLC_COMM_LIMIT", "8")
+    status, text, seconds = launch(FAILING, how)
+    assert status != 0 and seconds < 90, text
+    assert "nothing comes from rank 1" in text or "a message from rank 1 failed" in text, text
+
+
+def test_ranks_with_different_programs_do_not_begin(launch) -> None:  # type: ignore[no-untyped-def]
+    status, text, _ = launch(FAILING, "other")
+    assert status != 0 and "runs another program than rank" in text
+
+
+def test_the_example_learns_on_two_ranks(launch) -> None:  # type: ignore[no-untyped-def]
+    text = "import sys, runpy; sys.path.insert(0, '.'); sys.argv[1:] = ['--steps', '40']\n"
+    status, printed, _ = launch(text + "runpy.run_module('examples.distributed.digits', run_name='__main__')")
+    assert status == 0 and "of the test images are read" in printed, printed
