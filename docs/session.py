@@ -36,7 +36,8 @@ VARYING = [
     (r"^target .*", "target"),  # the CPU's instruction sets
     (r" +", " "),  # columns are as wide as their numbers
 ]
-VARYING_OF_BENCH = [(r"\b\d+(\.\d+)?%?(?=\s)", "N"), (r"the difference, .*", "the difference")]
+VARYING_OF_BENCH = [(r"\b\d+(\.\d+)?%?(?=\s)", "N"), (r"the difference, .*", "the difference"),
+                    (r" \((caches|peak too low)\)", "")]  # fmt: skip
 
 
 def replayed(page: str, session: Session) -> str:

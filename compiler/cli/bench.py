@@ -24,7 +24,8 @@ from mlc.cli.common import (
     refuse_for_artifact,
 )
 from mlc.errors import InputError, MlcError
-from mlc.tools.latency import latencies, percentiles, summary, throughput
+from mlc.tools.latency import disturbance, latencies, percentiles, summary, throughput
+from mlc.tools.progress import note
 from mlc.tools.tables import console
 
 if TYPE_CHECKING:
@@ -140,6 +141,8 @@ def _print(
     shapes = ", ".join(f"{name} {array.dtype}{list(array.shape)}" for name, array in inputs.items())
     print(f"inputs: {shapes or 'none'}; loads in {1e3 * load_seconds(net):.1f} ms")
     print(f"{net.name}: {summary(times)}")
+    if disturbed := disturbance(times):
+        note(f"mlc: warning: {disturbed}")
     if compared:
         print(f"onnxruntime: {summary(compared.theirs)}")
         print(f"{net.name} is {compared.ratio:.2f} times as fast; largest difference {compared.error:.1e} of an output")
@@ -149,7 +152,7 @@ def _print(
 
         console().print(operator_table(launches))
         console().print(kernel_table(launches, peak_of(net.signature["target"], threads), top))
-        print(totals(launches, percentiles(times)["median"]))
+        print(totals(launches, percentiles(times)["min"]))
 
 
 def _record(

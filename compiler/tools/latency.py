@@ -10,6 +10,7 @@ from typing import Any
 Run = Callable[[Mapping[str, Any]], Any]
 QUANTILES = {"min": 0.0, "median": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "max": 1.0}
 LEAST_RUNS = 5
+DISTURBED = 3
 
 
 def latencies(run: Run, inputs: Mapping[str, Any], seconds: float, iterations: int | None = None) -> list[float]:
@@ -28,6 +29,15 @@ def percentiles(times: Sequence[float]) -> dict[str, float]:
     ordered = sorted(times)
     found = {name: ordered[min(len(ordered) - 1, int(q * len(ordered)))] for name, q in QUANTILES.items()}
     return found | {"mean": sum(ordered) / len(ordered)}
+
+
+def disturbance(times: Sequence[float]) -> str | None:
+    """What says that other programs use the CPUs: the median is over ``DISTURBED`` times the least."""
+    found = percentiles(times)
+    if found["median"] <= DISTURBED * found["min"]:
+        return None
+    ratio = f"the median is {found['median'] / found['min']:.1f} times the least"
+    return f"other programs use the CPUs: {ratio}; measure again when they rest, or compare the least"
 
 
 def summary(times: Sequence[float]) -> str:

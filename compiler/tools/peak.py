@@ -22,6 +22,7 @@ from mlc.tools.gpu_peak import measure_gpu_peak
 CHAINS = 12  # independent multiply-adds in flight: latency 4 on 2 ports needs 8
 ROUNDS = 2_000_000
 READ_BYTES = 64 << 20
+CACHED, LOW = "caches", "peak too low"
 
 
 @dataclass(frozen=True)
@@ -37,13 +38,22 @@ class Peak:
         """The least time this work can take (roofline) over the time it took; above 1 where caches serve the bytes."""
         return max(flops / self.flops, bytes / self.bytes) / seconds
 
+    def share_text(self, flops: float, bytes: float, seconds: float) -> str:
+        """``57%``; above 100 with why: caches serve the bytes, or the peak was measured beside other programs."""
+        share = self.share(flops, bytes, seconds)
+        if share <= 1:
+            return f"{share:.0%}"
+        return f"{share:.0%} ({CACHED if flops <= self.flops * seconds else LOW})"
+
 
 def peak_of(target: str, threads: int = 0) -> Peak:
-    """The peak rates for an artifact of this target, measured on this machine; nominal ones of a GPU where there is
-    none, or no CUDA compiler."""
+    """The peak rates for an artifact of this target: the best that were measured on this machine; nominal ones of a GPU
+    where there is none, or no CUDA compiler."""
+    from mlc.tools.best_peak import best_of
+
     machine = targets.get(target) if target.startswith("cuda") else None
     if not isinstance(machine, GpuTarget):
-        return measure_peak(threads)
+        return best_of(measure_peak(threads), threads)
     try:
         return Peak(*measure_gpu_peak())
     except (NoDevice, ToolchainError):
