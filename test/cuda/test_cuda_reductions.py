@@ -123,6 +123,10 @@ def test_blocks_share_the_sum_of_an_open_array(text: str, units: Path) -> None:
         ("int32", (3, 257), 1, "<exclusive = 1>"),
         ("float", (4000, 5), 1, ""),  # short lines, a thread each
         ("float", (3, 700), 0, "<exclusive = 1>"),
+        ("float", (1, 5000), 1, "<reverse = 1>"),  # a long line: several steps of a block
+        ("float", (2200, 300), 1, ""),  # a warp a line
+        ("double", (1500, 270), 1, "<exclusive = 1, reverse = 1>"),
+        ("int32", (40, 260, 60), 1, ""),  # strided
     ],
 )
 def test_running_sums(element: str, shape: tuple[int, ...], axis: int, options: str, units: Path) -> None:

@@ -39,16 +39,22 @@ MLC_DEVICE void mlc_argsort_by_ranks(const T *x, int64_t *p, int64_t rows, int64
 
 template <class W, bool product> MLC_DEVICE W mlc_combine(W a, W b) { return product ? a * b : a + b; }
 
-/* The sum, or product, of `x` of all threads of the block; `before` is that of the threads before this one. */
-template <class W, bool product> MLC_DEVICE W mlc_block_scan(W x, W *before) {
-  W sum = x, all = product ? 1 : 0;
-  *before = all;
+/* The sum, or product, of `x` of all threads of the warp; `before` is that of the threads before this one. */
+template <class W, bool product> MLC_DEVICE W mlc_warp_scan(W x, W *before) {
+  W sum = x;
+  *before = product ? 1 : 0;
   for (int mask = 1; mask < 32; mask *= 2) {
     const W other = mlc_shuffle_xor(sum, mask);
     if (threadIdx.x & mask) *before = mlc_combine<W, product>(other, *before);
     sum = mlc_combine<W, product>(sum, other);
   }
-  mlc_put(sum);
+  return sum;
+}
+
+/* The same of all threads of the block. */
+template <class W, bool product> MLC_DEVICE W mlc_block_scan(W x, W *before) {
+  W all = product ? 1 : 0;
+  mlc_put(mlc_warp_scan<W, product>(x, before));
   __syncthreads();
   for (int warp = 0; warp < (int)(blockDim.x / 32); warp++) {
     if (warp == (int)(threadIdx.x / 32)) *before = mlc_combine<W, product>(all, *before);
@@ -147,44 +153,80 @@ MLC_DEVICE void mlc_argsort(const T *x, int64_t *p, int64_t rows, int64_t n, int
     mlc_argsort_rows(x, p, rows, n, width, count, room, descending != 0);
 }
 
-/* A block a line: its threads have neighbouring elements, and the total of those before is carried along. */
-template <class T, class W, bool product>
-MLC_DEVICE void mlc_scan_lines(const T *x, T *y, int64_t lines, int64_t n, int64_t width, bool exclusive,
-                               bool reverse) {
-  for (int64_t u = blockIdx.x; u < lines; u += gridDim.x) {
-    const int64_t start = u / width * n * width + u % width;
-    W total = product ? 1 : 0, before;
-    for (int64_t base = 0; base < n; base += blockDim.x) {
-      const int64_t i = base + threadIdx.x, at = start + (reverse ? n - 1 - i : i) * width;
-      const W mine = i < n ? (W)x[at] : (W)(product ? 1 : 0), all = mlc_block_scan<W, product>(mine, &before);
-      const W prior = mlc_combine<W, product>(total, before);
-      if (i < n) y[at] = (T)(exclusive ? prior : mlc_combine<W, product>(prior, mine));
-      total = mlc_combine<W, product>(total, all);
-    }
+/* The elements of a line that one thread has at a time. They are neighbours, so a step of all threads, which costs the
+ * shuffles of a warp, sums as many elements for each thread. */
+enum { MLC_SCAN_ITEMS = 8 };
+
+/* The elements of a line in the order in which they are summed: the first one, and the distance of neighbours. */
+struct mlc_line {
+  int64_t first, step, n;
+};
+MLC_DEVICE mlc_line mlc_line_of(int64_t line, int64_t n, int64_t width, bool reverse) {
+  const int64_t start = line / width * n * width + line % width;
+  return reverse ? mlc_line{start + (n - 1) * width, -width, n} : mlc_line{start, width, n};
+}
+template <class T> MLC_DEVICE void mlc_read_items(T *items, const T *x, mlc_line line, int64_t start) {
+  for (int k = 0; k < MLC_SCAN_ITEMS; k++)
+    if (start + k < line.n) items[k] = x[line.first + (start + k) * line.step];
+}
+
+/* A line of a warp or of a block. Threads read their next elements before they wait for each other's sums. */
+template <class T, class W, bool product, bool block>
+MLC_DEVICE void mlc_scan_line(const T *x, T *y, mlc_line line, bool exclusive) {
+  const int64_t threads = block ? blockDim.x : 32, chunk = threads * MLC_SCAN_ITEMS;
+  W total = product ? 1 : 0, before, sums[MLC_SCAN_ITEMS + 1];
+  T items[MLC_SCAN_ITEMS];
+  int64_t start = threadIdx.x % threads * MLC_SCAN_ITEMS;
+  mlc_read_items(items, x, line, start);
+  for (int64_t base = 0; base < line.n; base += chunk, start += chunk) {
+    sums[0] = product ? 1 : 0;
+    for (int k = 0; k < MLC_SCAN_ITEMS; k++)
+      sums[k + 1] = start + k < line.n ? mlc_combine<W, product>(sums[k], (W)items[k]) : sums[k];
+    mlc_read_items(items, x, line, start + chunk);
+    const W own = sums[MLC_SCAN_ITEMS];
+    const W all = block ? mlc_block_scan<W, product>(own, &before) : mlc_warp_scan<W, product>(own, &before);
+    before = mlc_combine<W, product>(total, before);
+    for (int k = 0; k < MLC_SCAN_ITEMS; k++)
+      if (start + k < line.n)
+        y[line.first + (start + k) * line.step] = (T)mlc_combine<W, product>(before, sums[exclusive ? k : k + 1]);
+    total = mlc_combine<W, product>(total, all);
   }
 }
 
-/* A thread a line, or a block where lines are so few or long that this takes fewer cycles, by estimates: of a step of a
- * block, and of a thread's read where neighbouring threads read no neighbouring elements. Sums of floats are made in
- * double, and in one order in each run. */
+/* A line of a thread. */
 template <class T, class W, bool product>
-MLC_DEVICE void mlc_scan(const T *x, T *y, int64_t rows, int64_t n, int64_t width, int64_t exclusive, int64_t reverse,
+MLC_DEVICE void mlc_scan_alone(const T *x, T *y, mlc_line line, bool exclusive) {
+  W total = product ? 1 : 0;
+  for (int64_t i = 0; i < line.n; i++) {
+    const int64_t at = line.first + i * line.step;
+    const W next = mlc_combine<W, product>(total, (W)x[at]);
+    y[at] = (T)(exclusive ? total : next);
+    total = next;
+  }
+}
+
+MLC_DEVICE int64_t mlc_scan_cycles(int64_t lines, int64_t groups, int64_t n, int64_t items, int64_t step) {
+  return (lines + groups - 1) / groups * ((n + items - 1) / items) * step;
+}
+
+/* A thread, a warp or a block a line: that which takes the fewest cycles, by estimates of a step of each. The read of a
+ * thread costs more where neighbouring threads read no neighbouring elements. Sums of floats are made in double, and in
+ * one order in each run. */
+template <class T, class W, bool product>
+MLC_DEVICE void mlc_scan(const T *x, T *y, int64_t rows, int64_t n, int64_t width, bool exclusive, bool reverse,
                          int64_t tid, int64_t threads) {
-  const int64_t lines = rows * width, alone = (lines + threads - 1) / threads * n * (width == 1 ? 4 : 1);
-  if (32 * ((lines + gridDim.x - 1) / gridDim.x) * ((n + blockDim.x - 1) / blockDim.x) < alone) {
-    mlc_scan_lines<T, W, product>(x, y, lines, n, width, exclusive != 0, reverse != 0);
-    return;
-  }
-  MLC_UNITS(u, rows * width) {
-    const int64_t start = u / width * n * width + u % width;
-    W total = product ? 1 : 0;
-    for (int64_t i = 0; i < n; i++) {
-      const int64_t at = start + (reverse ? n - 1 - i : i) * width;
-      const W next = product ? total * (W)x[at] : total + (W)x[at];
-      y[at] = (T)(exclusive ? total : next);
-      total = next;
-    }
-  }
+  const int64_t lines = rows * width, each = MLC_SCAN_ITEMS;
+  const int64_t alone = mlc_scan_cycles(lines, threads, n, 1, width == 1 ? 40 : 10);
+  const int64_t warps = mlc_scan_cycles(lines, threads / 32, n, 32 * each, 400);
+  const int64_t blocks = mlc_scan_cycles(lines, gridDim.x, n, blockDim.x * each, 600);
+  if (alone <= warps && alone <= blocks)
+    MLC_UNITS(u, lines) mlc_scan_alone<T, W, product>(x, y, mlc_line_of(u, n, width, reverse), exclusive);
+  else if (warps <= blocks)
+    for (int64_t u = tid / 32; u < lines; u += threads / 32)
+      mlc_scan_line<T, W, product, false>(x, y, mlc_line_of(u, n, width, reverse), exclusive);
+  else
+    for (int64_t u = blockIdx.x; u < lines; u += gridDim.x)
+      mlc_scan_line<T, W, product, true>(x, y, mlc_line_of(u, n, width, reverse), exclusive);
 }
 
 /* Updates that a block has found among those scanned together, in order: the cell of each, counted from the block's
@@ -297,7 +339,7 @@ MLC_DEVICE void mlc_scatter(const void *data, const void *indices, const void *u
 #define MLC_SCAN(name, product, T, W, E)                                                                             \
   MLC_DEVICE void mlc_scan_##name##_##E(const void *x, void *y, int64_t rows, int64_t n, int64_t width,              \
                                         int64_t exclusive, int64_t reverse, MLC_GRID_ARGUMENTS) {                    \
-    mlc_scan<T, W, product>((const T *)x, (T *)y, rows, n, width, exclusive, reverse, tid, threads);                 \
+    mlc_scan<T, W, product>((const T *)x, (T *)y, rows, n, width, exclusive != 0, reverse != 0, tid, threads);                 \
   }
 #define MLC_LIBRARY(T, W, E)                                                                                         \
   MLC_DEVICE void mlc_argsort_##E(const void *x, void *p, int64_t rows, int64_t n, int64_t width, int64_t count,     \
