@@ -30,7 +30,7 @@ _PASSES = {
     " verify-poly",
     "masks": "restrict-domains compute-bands",
     "tile": "tile-kernels",
-    "loops": "lower-tiles roll-epilogues spill-locals verify-loops",
+    "loops": "lower-tiles merge-tail-reductions roll-epilogues spill-locals verify-loops",
     "streaming": "promote-locals use-exp2 hoist-copies split-loops order-blocks share-locals",
     "device": "stage-operands use-tensor-cores use-warpgroups copy-by-tma store-by-tma specialize-warps raster-tiles"
     " stream-k pipeline-copies distribute-values insert-block-barriers set-launch-geometry",

@@ -43,6 +43,7 @@ from mlc.passes.layout.sink_casts import SinkCasts
 from mlc.passes.layout.transpose_operands import TransposeOperands
 from mlc.passes.layout.verify_layout import VerifyLayout
 from mlc.passes.loops.lower_tiles import LowerTiles
+from mlc.passes.loops.merge_tail_reductions import MergeTailReductions
 from mlc.passes.loops.spill_locals import SpillLocals
 from mlc.passes.loops.verify_loops import VerifyLoops
 from mlc.passes.masks.compute_bands import ComputeBands
@@ -97,7 +98,7 @@ def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
                       RestrictDomains(options.numerics), ComputeBands(), tuned, *given,
                       ChooseGpuSchedule(options.numerics), ProveInPlace(), VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),
-        ("loops", [LowerTiles(), VerifyLoops(), PromoteLocals(), SpillLocals(), StageOperands(),
+        ("loops", [LowerTiles(), VerifyLoops(), MergeTailReductions(), PromoteLocals(), SpillLocals(), StageOperands(),
                    UseTensorCores(options.numerics), UseWarpgroups(options.numerics), UseExp2(), HoistCopies(),
                    CopyByTma(), StoreByTma(), SpecializeWarps(), RasterTiles(), StreamK(), PipelineCopies(),
                    SplitLoops(), OrderBlocks(), ShareLocals(), DistributeValues(), InsertBlockBarriers(),

@@ -6,7 +6,9 @@ wrote.
                                        %w = kernel.read %t[%j]
 
 A barrier separates a write from each read and write of the same buffer, and a read from a later write, unless the same
-threads access the same elements in both. Control flow is uniform in a block, so that a barrier may be anywhere.
+threads access the same elements in both. A statement writes each element of an output once, so a write needs no barrier
+for accesses to the same elements in another iteration. Iterations of a parallel loop may run in other blocks, so only
+arrays of the block need barriers between them. Control flow is uniform in a block, so that a barrier may be anywhere.
 
 An asynchronous copy writes from its start to the wait for it. It needs a barrier after reads of the buffer before its
 start, and one between the wait and the reads of the copied elements; meanwhile only other elements of the buffer are
@@ -20,7 +22,7 @@ the elements that this one overwrites, because each element of an output is writ
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects import scf
@@ -52,7 +54,7 @@ class InsertBlockBarriers(ModulePass):
             read |= {kernel.root_of(o.buffer) for o in fn.walk() if isinstance(o, ASYNCHRONOUS)}
             updated: dict[SSAValue, SSAValue] = {fn.block.args[n]: fn.block.args[k] for n, k in fn.in_place}
             if shared := written & {updated.get(v, v) for v in read}:
-                _Barriers(shared, updated).block(fn.block, _Pending())
+                _Barriers(shared, updated, _outputs(fn)).block(fn.block, _Pending())
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,7 @@ class _Pending:
 class _Barriers:
     shared: set[SSAValue]  # the buffers that a kernel both reads and writes
     updated: Mapping[SSAValue, SSAValue]  # the output of an input that has its memory
+    outputs: frozenset[SSAValue]  # arguments of which each iteration of a parallel loop accesses elements of its own
 
     def block(self, block: Block, pending: _Pending) -> _Pending:
         """Insert barriers into a block, and return the accesses that are pending after it. A loop's body is visited
@@ -94,13 +97,13 @@ class _Barriers:
                 pending = pending.after_barrier()
             elif isinstance(op, kernel.AsyncWaitOp):
                 pending = pending.after_wait(op)
-            elif isinstance(op, scf.ForOp) and self._only_reads(op, pending):
-                op.parent_block().insert_op_before(kernel.BarrierOp(), op)  # type: ignore[union-attr]
+            elif isinstance(op, scf.ForOp) and self._waits_before(op, pending):
+                self._insert_before(op)
                 pending = pending.after_barrier()
                 pending = pending.joined(self.block(op.body.block, pending).carried())
             elif isinstance(op, scf.ForOp | scf.ParallelOp):
                 body = op.regions[0].block
-                once = self.block(body, pending)
+                once = self._of_arrays(op, self.block(body, pending))
                 pending = pending.joined(self.block(body, pending.joined(once).carried()))
             elif isinstance(op, kernel.SpecializeOp):
                 pending = pending.joined(self.block(op.consumer.block, pending))
@@ -110,18 +113,33 @@ class _Barriers:
                 pending = self._access(op, pending)
         return pending
 
-    def _only_reads(self, loop: scf.ForOp, pending: _Pending) -> bool:
+    def _insert_before(self, op: Operation) -> None:
+        assert isinstance(op.parent, Block)
+        op.parent.insert_op_before(kernel.BarrierOp(), op)
+
+    def _of_arrays(self, loop: scf.ForOp | scf.ParallelOp, pending: _Pending) -> _Pending:
+        """Return the accesses that the next iteration waits for: of a parallel loop, those to arrays of the block."""
+        if isinstance(loop, scf.ForOp):
+            return pending
+        local = frozenset(op for op in pending.accesses | pending.earlier if not self.outputs.issuperset(_buffers(op)))
+        return _Pending(pending.accesses & local, pending.earlier & local, pending.in_flight)
+
+    def _waits_before(self, loop: scf.ForOp, pending: _Pending) -> bool:
         """Return whether a loop conflicts with pending accesses, but needs no barrier between its iterations."""
         inside = [o for o in loop.walk() if isinstance(o, ACCESSES) and self.shared.intersection(self._memories(o))]
         waits = any(self._conflicts(op, other) for op in inside for other in (*pending.accesses, *pending.earlier))
-        arrives = any(isinstance(o, kernel.AsyncWaitOp) for o in loop.walk())
-        return waits and not arrives and not any(isinstance(op, WRITES) for op in inside)
+        arrives = any(isinstance(o, (kernel.AsyncWaitOp, *ASYNCHRONOUS)) for o in loop.walk())
+        return waits and not arrives and self._needs_none_inside(loop.body.block)
+
+    def _needs_none_inside(self, body: Block) -> bool:
+        trial = _Trial(self.shared, self.updated, self.outputs)
+        trial.block(body, trial.block(body, _Pending()).carried())
+        return not trial.found
 
     def _access(self, op: Operation, pending: _Pending) -> _Pending:
         fresh = any(self._conflicts(op, other) and not _same_elements(op, other) for other in pending.accesses)
         if fresh or any(self._conflicts(op, other) and not self._replaces(op, other) for other in pending.earlier):
-            assert isinstance(op.parent, Block)
-            op.parent.insert_op_before(kernel.BarrierOp(), op)
+            self._insert_before(op)
             pending = pending.after_barrier()
         own = frozenset({op})
         return pending.joined(_Pending(in_flight=own) if isinstance(op, ASYNCHRONOUS) else _Pending(own))
@@ -136,11 +154,34 @@ class _Barriers:
         return any(not self._memories(b).isdisjoint(written_by(a)) for a, b in pairs)
 
     def _replaces(self, op: Operation, other: Operation) -> bool:
-        """Return whether both operations write an output that has an input's memory, or one overwrites the elements
-        that the other has read."""
+        """Whether no thread touches an element in one iteration that another thread touches in another: a write of an
+        output and what accesses the same elements, writes of an output that has an input's memory, or one that replaces
+        what the other has read."""
+        same = op is other or _same_elements(op, other)
+        if same and kernel.WriteOp in (type(op), type(other)) and self.outputs.issuperset(_buffers(op)):
+            return True
         if isinstance(op, WRITES) and isinstance(other, WRITES):
             return self._memories(op) <= set(self.updated.values())
         return _buffers(op) != _buffers(other) and _same_elements(op, other)
+
+
+@dataclass(frozen=True)
+class _Trial(_Barriers):
+    """Finds the barriers, and inserts none."""
+
+    found: list[Operation] = field(default_factory=list)
+
+    def _insert_before(self, op: Operation) -> None:
+        self.found.append(op)
+
+
+def _outputs(fn: kernel.FuncOp) -> frozenset[SSAValue]:
+    """The arguments of which each iteration of a parallel loop accesses elements of its own, as it may be of another
+    block: not scratch, which a block uses again, and none where iterations depend on each other."""
+    if fn.serial is not None or any(isinstance(o, kernel.ArriveOp) for o in fn.walk()):
+        return frozenset()
+    args, scratch = fn.block.args, fn.scratch
+    return frozenset(args[: len(args) - scratch.arrays - scratch.semaphores])
 
 
 def _buffers(op: Operation) -> tuple[SSAValue, ...]:

@@ -147,3 +147,40 @@ kernel.func @replaced_by_their_readers(%a: memref<640xf32>, %c: memref<640xf32>)
   }
   kernel.return
 }
+
+// -----
+
+// A loop replaces what one before it has written, by other threads: one barrier before it, none in it. A write of an
+// output needs none for itself.
+// CHECK-LABEL: kernel.func @phases
+// CHECK:      scf.parallel
+// CHECK-NOT:  kernel.barrier
+// CHECK:      kernel.write
+// CHECK:      kernel.barrier
+// CHECK-NEXT: scf.for
+// CHECK-NOT:  kernel.barrier
+// CHECK:      kernel.return
+kernel.func @phases(%a: memref<9x640xf32>, %c: memref<9x640xf32>) {
+  %0 = arith.constant 0 : index
+  %1 = arith.constant 1 : index
+  %9 = arith.constant 9 : index
+  %64 = arith.constant 64 : index
+  %640 = arith.constant 640 : index
+  "scf.parallel"(%0, %9, %1) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> ({
+  ^bb0(%p: index):
+    %row = arith.muli %p, %640 : index
+    scf.for %i = %0 to %640 step %64 {
+      %at = arith.addi %row, %i : index
+      %2 = kernel.read %a[%at] {strides = array<i64: 1>} : memref<9x640xf32> -> vector<64xf32>
+      kernel.write %2, %c[%at] {strides = array<i64: 1>} : vector<64xf32>, memref<9x640xf32>
+    }
+    scf.for %i = %0 to %640 step %64 {
+      %at = arith.addi %row, %i : index
+      %2 = kernel.read %c[%at] {strides = array<i64: 1>} : memref<9x640xf32> -> vector<64xf32>
+      %3 = arith.addf %2, %2 : vector<64xf32>
+      kernel.write %3, %c[%at] {strides = array<i64: 1>} : vector<64xf32>, memref<9x640xf32>
+    }
+    scf.reduce
+  }) : (index, index, index) -> ()
+  kernel.return
+}
