@@ -6,13 +6,14 @@ Source: equinox (a layer is a dataclass is a pytree); names and modes are PyTorc
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import Any, TypeVar, dataclass_transform
 
 from mlc.errors import InputError
 from mlc.frontends.array import trees
-from mlc.frontends.array.public import publish_methods
+from mlc.frontends.array.public import Deferred, publish_methods
 from mlc.frontends.array.random.threefry import fold_in
 from mlc.nn import naming
 
@@ -66,6 +67,8 @@ class Module:
         super().__init_subclass__(**options)
         cls._writes_init = "__init__" in vars(cls) or getattr(cls, "_writes_init", False)  # type: ignore[attr-defined]
         dataclasses.dataclass(init=not cls._writes_init, eq=False, repr=False)(cls)  # type: ignore[attr-defined]
+        if "__call__" in vars(cls):
+            setattr(cls, "__call__", _recording(vars(cls)["__call__"]))  # noqa: B010 - a method, to mypy
         if cls.__module__.startswith("mlc.nn."):
             publish_methods(cls)
         fields = dataclasses.fields(cls)  # type: ignore[arg-type]
@@ -123,6 +126,18 @@ class Module:
     def __repr__(self) -> str:
         fields = [f.name for f in dataclasses.fields(self)]  # type: ignore[arg-type]
         return f"{type(self).__name__}({', '.join(f'{n}={naming.shown(getattr(self, n))}' for n in fields)})"
+
+
+def _recording(call: Callable[..., Any]) -> Callable[..., Any]:
+    """A module's call, which is recorded where an argument is not there yet, such as a node of ``mlc.graph``."""
+
+    @functools.wraps(call)
+    def recording(self: Module, *args: Any, **kwargs: Any) -> Any:
+        if any(isinstance(x, Deferred) for x in args):
+            return next(x for x in args if isinstance(x, Deferred)).deferred_module(self, args, kwargs)
+        return call(self, *args, **kwargs)
+
+    return recording
 
 
 def _numpy(leaf: Any) -> Any:

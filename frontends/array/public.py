@@ -30,6 +30,24 @@ class ArgumentError(InputError, TypeError, ValueError, IndexError):
     """A function cannot take these arguments; also Python's errors, as those of the Array API standard."""
 
 
+class Deferred:
+    """What stands for an array that is not there yet, such as a node of a graph: a call on it is recorded as such."""
+
+    def deferred(self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What stands for ``f(*args, **kwargs)``."""
+        raise NotImplementedError
+
+    def deferred_module(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What stands for ``module(*args, **kwargs)``."""
+        raise NotImplementedError
+
+
+def deferred_in(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Deferred | None:
+    """The first of the arguments that is not there yet, within lists and keywords too."""
+    leaves: list[Any] = optree.tree_leaves((args, kwargs))  # type: ignore[arg-type]
+    return next((x for x in leaves if isinstance(x, Deferred)), None)
+
+
 Eager = Callable[[Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
 """The value of a call, or None where it is to be recorded."""
 
@@ -48,7 +66,9 @@ def public(name: str, f: Callable[..., Any], eager: Eager | None = None) -> Call
             found: Any = f(*args, **kwargs)
             apart = args and found is args[0] and isinstance(found, Array) and not name.endswith(".asarray")
             return found.same() if apart else found  # x[k] = v changes no other array
-        except PYTHONS as error:
+        except (*PYTHONS, InputError) as error:
+            if (stands := deferred_in(args, kwargs)) is not None:
+                return stands.deferred(checked, args, kwargs)
             within = isinstance(error, ArgumentError) and error.__cause__  # of a function that this one calls
             if (isinstance(error, InputError) and not within) or _of_user(error.__traceback__):
                 raise
