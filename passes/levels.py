@@ -8,6 +8,7 @@
 | ``lower-kernels`` | kernels of computations on buffers (``verify-kernel``) |
 | ``raise-to-poly`` | kernels of statements, then of tiles (``verify-poly``) |
 | ``lower-tiles`` | kernels of loops (``verify-loops``) |
+| ``promote-locals`` | the same, with operations of thread blocks: for GPUs only |
 | ``build-program`` | a host program that launches kernels (``verify-plan``) |
 
 Each of them checks that a value is defined before it is read, which xDSL does not.
@@ -43,7 +44,8 @@ RULES: dict[str, Rules] = {
     "kernel.lower-kernels": verify_kernel.LEVEL.verify,
     "schedule.raise-to-poly": verify_poly.LEVEL.verify,
     "loops.lower-tiles": verify_loops.LEVEL.verify,
-    "plan.build-program": verify_plan.LEVEL.verify,
+    "loops.promote-locals": verify_loops.DEVICE_LEVEL.verify,
+    "plan.build-program": verify_plan.DEVICE_LEVEL.verify,
 }
 
 

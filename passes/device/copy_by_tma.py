@@ -32,7 +32,7 @@ from mlc.dialects.types import ITEMSIZE, element_of
 from mlc.passes.context import gpu_of
 from mlc.passes.device.bulk.consumer_order import groups_of
 from mlc.passes.device.bulk.positions import place_along, variables_of
-from mlc.passes.device.distribute_values import threads_of
+from mlc.passes.device.distribution.block_threads import threads_of
 from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.device.distribution.tensor_box import CHUNK, ROW, Axis, Variable, box_layout, refused, tensor_axes
 from mlc.passes.device.distribution.warpgroup import WARPS

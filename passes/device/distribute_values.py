@@ -24,9 +24,10 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
-from mlc.dialects.poly import ScheduleError, schedule_of, thread_block_of
+from mlc.dialects.poly import schedule_of, thread_block_of
 from mlc.dialects.types import ITEMSIZE, element_of
 from mlc.passes.context import gpu_of
+from mlc.passes.device.distribution.block_threads import threads_of
 from mlc.passes.device.distribution.blocked import blocked
 from mlc.passes.device.distribution.fragments import sums
 from mlc.passes.device.distribution.linear_layout import LinearLayout
@@ -69,17 +70,6 @@ def _distribute(fn: kernel.FuncOp, target: GpuTarget) -> None:
             op.attributes[DISTRIBUTION] = StringAttr(names[id(classes[op.results[0]])])
         elif isinstance(op, kernel.AsyncCopyOp):
             op.attributes[DISTRIBUTION] = StringAttr(str(_of_copy(op, threads // target.warp, target)))
-
-
-def threads_of(fn: kernel.FuncOp, target: GpuTarget) -> int | None:
-    """Return the number of threads that the schedule gives a block; None if it gives none. Raises ScheduleError if
-    there are too many."""
-    block = thread_block_of(schedule_of(fn))
-    threads = block.threads(target.warp)
-    if threads is not None and threads > target.most_threads:
-        most = target.most_threads // target.warp
-        raise ScheduleError(f"'{block}': a block has at most {most} warps on '{target.name}'")
-    return threads
 
 
 def _warps(fn: kernel.FuncOp, threads: int, target: GpuTarget) -> tuple[int, ...]:

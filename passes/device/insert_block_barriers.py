@@ -49,7 +49,7 @@ class InsertBlockBarriers(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
-            written = {b for o in fn.walk() if isinstance(o, WRITES) for b in written_by(o)}
+            written = {b for o in fn.walk() if isinstance(o, WRITES) for b in _written_by(o)}
             read = {v for o in fn.walk() if isinstance(o, READS) for v in _buffers(o)}
             read |= {kernel.root_of(o.buffer) for o in fn.walk() if isinstance(o, ASYNCHRONOUS)}
             updated: dict[SSAValue, SSAValue] = {fn.block.args[n]: fn.block.args[k] for n, k in fn.in_place}
@@ -151,7 +151,7 @@ class _Barriers:
     def _conflicts(self, op: Operation, other: Operation) -> bool:
         """Return whether two operations access one buffer, and at least one of them writes it."""
         pairs = ((op, other), (other, op))
-        return any(not self._memories(b).isdisjoint(written_by(a)) for a, b in pairs)
+        return any(not self._memories(b).isdisjoint(_written_by(a)) for a, b in pairs)
 
     def _replaces(self, op: Operation, other: Operation) -> bool:
         """Whether no thread touches an element in one iteration that another thread touches in another: a write of an
@@ -192,7 +192,7 @@ def _buffers(op: Operation) -> tuple[SSAValue, ...]:
     return (kernel.root_of(op.buffer), *target)  # type: ignore[attr-defined]
 
 
-def written_by(op: Operation) -> tuple[SSAValue, ...]:
+def _written_by(op: Operation) -> tuple[SSAValue, ...]:
     """Return the buffers that an operation writes."""
     return _buffers(op)[-1:] if isinstance(op, WRITES) else ()
 

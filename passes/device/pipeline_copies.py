@@ -31,14 +31,14 @@ from xdsl.rewriter import Rewriter
 from mlc.dialects import kernel
 from mlc.dialects.types import element_of, memref, shape_of
 from mlc.passes.context import gpu_of
-from mlc.passes.dead_code import erase_dead
-from mlc.passes.device.distribute_values import threads_of
+from mlc.passes.device.distribution.block_threads import threads_of
 from mlc.passes.device.gathers.axis_info import FirstNeighbours
 from mlc.passes.device.loops.index import number
 from mlc.passes.device.loops.insertion import Inserter, next_slot
 from mlc.passes.device.loops.pipelined_copies import Copy, copies_of, has_registers
 from mlc.passes.device.loops.recompute import recomputed
 from mlc.passes.device.loops.ring_depth import ring_depth
+from mlc.passes.effects import erase_dead
 from mlc.passes.schedule.apply_schedules import following
 from mlc.passes.shared_memory import check_shared
 from mlc.passes.streaming.promote_locals import is_stream_of_fragments

@@ -43,7 +43,7 @@ from mlc.passes.device.bulk.consumer_order import ConsumerOrder, check_locals, g
 from mlc.passes.device.bulk.mbarrier_ring import MbarrierRing, barriers
 from mlc.passes.device.bulk.producer import Producer
 from mlc.passes.device.bulk.products_in_flight import Release
-from mlc.passes.device.distribute_values import threads_of
+from mlc.passes.device.distribution.block_threads import threads_of
 from mlc.passes.device.distribution.warpgroup import WARPS
 from mlc.passes.device.loops.insertion import Inserter
 from mlc.passes.device.loops.ring_depth import ring_depth

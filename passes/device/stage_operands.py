@@ -32,7 +32,7 @@ from mlc.dialects import kernel
 from mlc.dialects.poly import ScheduleError, schedule_of
 from mlc.dialects.types import ITEMSIZE, element_of, memref
 from mlc.passes.context import gpu_of
-from mlc.passes.device.distribute_values import threads_of
+from mlc.passes.device.distribution.block_threads import threads_of
 from mlc.passes.device.gathers.widening import Widening
 from mlc.passes.device.loops.coefficients import constant_of, most_of
 from mlc.passes.device.loops.recompute import recomputed

@@ -26,16 +26,16 @@ from mlc.dialects import kernel
 from mlc.dialects.poly import schedule_of, thread_block_of
 from mlc.dialects.types import ITEMSIZE, element_of, memref
 from mlc.passes.context import gpu_of
-from mlc.passes.dead_code import erase_dead
 from mlc.passes.device.bulk.consumer_order import groups_of
 from mlc.passes.device.bulk.positions import place_along, variables_of
-from mlc.passes.device.distribute_values import threads_of
+from mlc.passes.device.distribution.block_threads import threads_of
 from mlc.passes.device.distribution.tensor_box import CHUNK, Axis, Variable, box_layout, refused, tensor_axes
 from mlc.passes.device.distribution.value_classes import value_classes
 from mlc.passes.device.distribution.warpgroup import WARPS
 from mlc.passes.device.loops.argument_alignment import are_aligned
 from mlc.passes.device.loops.insertion import Inserter
 from mlc.passes.device.loops.ring_depth import ring_depth, ring_room
+from mlc.passes.effects import erase_dead
 from mlc.passes.schedule.apply_schedules import following
 from mlc.passes.shared_memory import check_shared
 from mlc.target import GpuTarget

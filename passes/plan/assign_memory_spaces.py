@@ -26,7 +26,7 @@ from mlc.dialects import rt
 from mlc.dialects.graph.sizes import upper
 from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.types import bytes_of
-from mlc.passes.plan.insert_barriers import accesses
+from mlc.passes.plan.program.accessed import accesses
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
 from mlc.dialects import rt
 from mlc.dialects.graph.sizes import sizes_of
 from mlc.dialects.semantics.dims import parse_dim
-from mlc.passes.plan.program.accessed import Accessed
+from mlc.passes.plan.program.accessed import Accessed, accesses
 
 
 @dataclass(frozen=True)
@@ -72,22 +72,3 @@ def _insert_in_regions(op: rt.LoopOp | rt.IfOp) -> None:
         last = region.block.last_op
         if last is not None and isinstance(last if isinstance(last, rt.STEPS) else _last_step(last), rt.STEPS):
             region.block.add_op(rt.BarrierOp())
-
-
-def accesses(op: Operation) -> tuple[list[SSAValue], list[SSAValue]]:
-    """Return the buffers, or views of buffers, that a step reads, and those that it writes."""
-    if isinstance(op, rt.CopyOp):
-        return [op.source], [op.target]
-    if isinstance(op, rt.NonzeroOp):
-        return [op.mask], [op.where, op.size]
-    if isinstance(op, rt.SizeOp):
-        return [op.value], [op.size]
-    if isinstance(op, rt.LoopConditionOp):
-        return [v for v in (op.limit, op.active) if v is not None], [op.count] if op.count is not None else []
-    if isinstance(op, rt.RoutineOp):
-        return list(op.args[:-1]), [op.args[-1]]
-    if isinstance(op, rt.StartOp | rt.WaitOp):
-        return [op.source] if op.source is not None else [], [op.target]
-    assert isinstance(op, rt.LaunchOp)
-    split = len(op.args) - op.writes.value.data
-    return list(op.args[:split]), list(op.args[split:])

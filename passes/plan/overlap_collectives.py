@@ -21,7 +21,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import rt
-from mlc.passes.plan.insert_barriers import accesses
+from mlc.passes.plan.program.accessed import accesses
 
 Memory = set[SSAValue]
 Touched = dict[Operation, tuple[Memory, Memory]]

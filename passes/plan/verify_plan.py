@@ -18,8 +18,8 @@ from mlc.dialects.semantics.dims import parse_dim
 from mlc.dialects.types import shape_of
 from mlc.passes.context import machine_of
 from mlc.passes.legality import VECTORS, Level, calls
-from mlc.passes.loops.verify_loops import KERNELS
-from mlc.passes.plan.insert_barriers import accesses
+from mlc.passes.loops.verify_loops import DEVICE_KERNELS, KERNELS
+from mlc.passes.plan.program.accessed import accesses
 from mlc.passes.plan.program.arena import arena_of
 from mlc.target import GpuTarget
 
@@ -27,7 +27,9 @@ MEMORY = "rt.input rt.output rt.weight rt.run_counter rt.state rt.update rt.buff
 STEPS = "rt.launch rt.copy rt.nonzero rt.size rt.routine rt.start rt.wait rt.loop_condition rt.barrier rt.loop rt.if"
 MODULE = {"builtin.module": "rt.program kernel.func", "rt.program": f"{MEMORY} {STEPS}"}
 MODULE |= dict.fromkeys(("rt.loop", "rt.if"), f"{MEMORY} {STEPS}")
-LEVEL = Level("plan", MODULE | KERNELS, VECTORS, frozenset({"rt.launch"}))
+LEVEL, DEVICE_LEVEL = (
+    Level("plan", MODULE | kernels, VECTORS, frozenset({"rt.launch"})) for kernels in (KERNELS, DEVICE_KERNELS)
+)
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,8 @@ class VerifyPlan(ModulePass):
     name = "verify-plan"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        LEVEL.verify(op)
+        has_host = isinstance(machine_of(ctx), GpuTarget)
+        (DEVICE_LEVEL if has_host else LEVEL).verify(op)
         functions = {o.sym_name.data: o for o in op.ops if isinstance(o, kernel.FuncOp)}
         named = {name: fn.symbols for name, fn in functions.items()}
         _verify_launches(op, functions, named)
@@ -48,7 +51,6 @@ class VerifyPlan(ModulePass):
                 raise LEVEL.error(each, "it has no offset in the payload")
             if isinstance(each, rt.StateOp) and each.offset is None:
                 raise LEVEL.error(each, "it has no offset in the memory of the state")
-        has_host = isinstance(machine_of(ctx), GpuTarget)
         for program in (o for o in op.ops if isinstance(o, rt.ProgramOp)):
             _verify_memory_spaces(program, has_host)
             _verify_sizes(program.body.block, named, set())

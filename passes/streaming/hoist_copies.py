@@ -23,10 +23,10 @@ from xdsl.rewriter import Rewriter
 
 from mlc.dialects import kernel
 from mlc.passes.device.distribution.value_classes import extents
-from mlc.passes.device.insert_block_barriers import written_by
 from mlc.passes.device.loops.coefficients import depends
 from mlc.passes.device.loops.pipelined_copies import width_of
 from mlc.passes.device.loops.recompute import INDEX_ARITHMETIC
+from mlc.passes.effects import written_by
 from mlc.passes.streaming.promote_locals import is_stream_of_fragments
 
 

@@ -11,13 +11,13 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
 from mlc.dialects import kernel
-from mlc.passes.dead_code import erase_dead
 from mlc.passes.device.bulk.consumer_order import ConsumerOrder
 from mlc.passes.device.bulk.mbarrier_ring import MbarrierRing
 from mlc.passes.device.bulk.products_in_flight import Release, await_products, start_products
 from mlc.passes.device.loops.coefficients import constant_of
 from mlc.passes.device.loops.index import number
 from mlc.passes.device.loops.insertion import Inserter
+from mlc.passes.effects import erase_dead
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ from xdsl.ir import Block
 
 from mlc.dialects import kernel
 from mlc.dialects.types import ITEMSIZE, element_of, elements_in
-from mlc.passes.device.distribute_values import threads_of
+from mlc.passes.device.distribution.block_threads import threads_of
 from mlc.passes.device.gathers.axis_info import are_neighbours
-from mlc.passes.device.insert_block_barriers import written_by
 from mlc.passes.device.loops.divisibility import divisor
 from mlc.passes.device.loops.recompute import recomputable
+from mlc.passes.effects import written_by
 from mlc.target import GpuTarget
 
 CHUNKS = (16, 8, 4)  # bytes that cp.async copies

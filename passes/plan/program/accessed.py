@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from mlc.dialects import rt
 from mlc.dialects.semantics.dims import DimLike
@@ -107,3 +107,22 @@ def _interval(root: SSAValue, start: DimLike, value: SSAValue) -> Bytes:
 def _bytes(start: DimLike, value: SSAValue) -> Bytes:
     size = bytes_of(value)
     return (start, start + size) if isinstance(start, int) and isinstance(size, int) else None
+
+
+def accesses(op: Operation) -> tuple[list[SSAValue], list[SSAValue]]:
+    """Return the buffers, or views of buffers, that a step reads, and those that it writes."""
+    if isinstance(op, rt.CopyOp):
+        return [op.source], [op.target]
+    if isinstance(op, rt.NonzeroOp):
+        return [op.mask], [op.where, op.size]
+    if isinstance(op, rt.SizeOp):
+        return [op.value], [op.size]
+    if isinstance(op, rt.LoopConditionOp):
+        return [v for v in (op.limit, op.active) if v is not None], [op.count] if op.count is not None else []
+    if isinstance(op, rt.RoutineOp):
+        return list(op.args[:-1]), [op.args[-1]]
+    if isinstance(op, rt.StartOp | rt.WaitOp):
+        return [op.source] if op.source is not None else [], [op.target]
+    assert isinstance(op, rt.LaunchOp)
+    split = len(op.args) - op.writes.value.data
+    return list(op.args[:split]), list(op.args[split:])

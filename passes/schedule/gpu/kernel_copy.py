@@ -10,7 +10,7 @@ from xdsl.ir import Block, BlockArgument, Region, SSAValue
 from mlc.dialects import kernel, poly
 from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.types import bytes_of
-from mlc.passes.dead_code import erase_dead
+from mlc.passes.effects import erase_dead
 from mlc.passes.schedule.raise_to_poly import array_names
 
 Index = tuple[DimLike, ...]

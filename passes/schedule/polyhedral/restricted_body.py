@@ -15,7 +15,7 @@ from xdsl.rewriter import Rewriter
 
 from mlc.dialects import kernel, poly
 from mlc.dialects.semantics.dims import Dim, DimLike
-from mlc.passes.dead_code import erase_dead
+from mlc.passes.effects import erase_dead
 from mlc.passes.schedule.polyhedral.masks import MASK, Conditions, Masks, Number
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 

@@ -1,4 +1,5 @@
 // RUN: mlc-opt %s -p verify-loops --verify-diagnostics --split-input-file | filecheck %s
+// RUN: mlc-opt %s --for-target cuda:sm_90 -p verify-loops --verify-diagnostics --split-input-file | filecheck %s --check-prefix GPU
 
 kernel.func @k(%a: memref<4xf32>) {
   %n = arith.constant 4 : index
@@ -45,3 +46,23 @@ kernel.func @k(%n: index) {
 }
 
 // CHECK:      Illegal at the loops level: it has an attribute 'unroll', which nobody declares (operator 'scf.for'
+
+// -----
+
+kernel.func @k(%v: vector<64x64xf32>, %a: memref<64x16xf16>, %b: memref<16x64xf16>) {
+  %d = kernel.mma %v, %a, %b {steps = 16, strides = array<i64: 1, 16, 64, 1>} : vector<64x64xf32>, memref<64x16xf16>, memref<16x64xf16> -> vector<64x64xf32>
+  kernel.return
+}
+
+// CHECK:      Illegal at the loops level: it is not allowed in kernel.func (operator 'kernel.mma'
+// GPU:        kernel.mma %v
+
+// -----
+
+kernel.func @k() {
+  kernel.barrier
+  kernel.return
+}
+
+// CHECK:      Illegal at the loops level: it is not allowed in kernel.func (operator 'kernel.barrier'
+// GPU:        kernel.barrier

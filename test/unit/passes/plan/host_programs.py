@@ -13,7 +13,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from mlc.dialects import rt
 from mlc.dialects.semantics.dims import DimLike, evaluate, parse_dim
 from mlc.dialects.types import bytes_of, memref, shape_of
-from mlc.passes.plan.insert_barriers import accesses
+from mlc.passes.plan.program.accessed import accesses
 
 ALIGN = 64
 STATIC = ["1", "63", "64", "65", "200", "640"]
