@@ -1,4 +1,4 @@
-"""Derivatives of branches: a branch whose sides are computed anew, each followed by its pullback or tangents.
+"""Derivatives of branches: each side of a branch recomputes its values, followed by their pullback or pushforward.
 
 %y = graph.if (%c) use(%x) {f} else {g}   →   %xbar = graph.if (%c) use(%x, %ybar) {f, its pullback} else {…}
 """
@@ -20,7 +20,7 @@ from mlc.dialects.graph.copies import copied
 from mlc.dialects.types import element_of, shape_of
 
 Side = Callable[[Sequence[SSAValue], Sequence[SSAValue], Sequence[SSAValue], Emit], Sequence[SSAValue]]
-"""(arguments, results, further arguments, emit) of a side's copy to what it yields instead."""
+"""``(arguments, results, further arguments, emit)`` of the copy of a side → the values that the side yields instead."""
 
 
 def is_float(x: SSAValue) -> bool:
@@ -32,7 +32,7 @@ def or_zeros(x: SSAValue | None, like: SSAValue, emit: Emit) -> SSAValue:
 
 
 def into(block: Block, op: Operation) -> Emit:
-    """Adds operators to a region's block, with the source nodes of ``op``."""
+    """Return an ``emit`` that adds operators to a region's block, with the source nodes of ``op``."""
 
     def emit(made: Operation) -> SSAValue:
         block.add_op(made if source_nodes(made) else with_nodes(made, source_nodes(op)))
@@ -68,7 +68,7 @@ def along_branch(op: IfOp, given: Tangents, emit: Emit) -> Tangents:
 
 
 def _branch(op: IfOp, further: Sequence[SSAValue], side: Side, emit: Emit) -> Sequence[SSAValue]:
-    """The results of a branch on the same condition, which also uses ``further`` values."""
+    """Add a branch on the condition of ``op``, which also uses the values ``further``, and return its results."""
     used = [*op.used, *further]
 
     def region(block: Block) -> Block:

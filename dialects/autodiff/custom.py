@@ -1,4 +1,4 @@
-"""Derivatives of ``graph.custom``: by its rule."""
+"""Derivatives of ``graph.custom``, by the rule that the user gave."""
 
 from __future__ import annotations
 
@@ -56,12 +56,13 @@ def along_custom(op: CustomOp, given: Tangents, emit: Emit) -> Tangents:
 
 
 def _zeros(xs: Sequence[SSAValue], emit: Emit) -> list[SSAValue]:
-    """Placeholders of the floats, by which a linear function is differentiated."""
+    """Return a tensor of zeros for each float in ``xs``. A linear function is differentiated at these placeholders."""
     return [filled(emit, 0, element_of(x), shape_of(x)) for x in xs if is_float(x)]
 
 
 def _spread(op: CustomOp, bars: Sequence[SSAValue | None]) -> Adjoints:
-    """The adjoints of the used values, from those of the floats among the first."""
+    """Return the adjoints of all used values, from the adjoints ``bars`` of the floats among the differentiated
+    values."""
     rest = iter(bars)
     return [next(rest) if n < op.count.value.data and is_float(x) else None for n, x in enumerate(op.used)]
 

@@ -19,7 +19,8 @@ WIDE = {"f16": "f32", "bf16": "f32", "f32": "f32", "f64": "f64"}
 
 
 def mapped(emit: Emit, expr: str | Expr, *xs: SSAValue) -> SSAValue:
-    """An elementwise expression of those of ``xs`` that it reads; the operand itself where the expression is one."""
+    """Emit an elementwise expression of the operands in ``xs`` that it reads; return the operand itself if ``expr`` is
+    ``x0``."""
     text, args = _used(expr, xs)
     return args[0] if text == "x0" else emit(MapOp(text, args))
 
@@ -27,7 +28,8 @@ def mapped(emit: Emit, expr: str | Expr, *xs: SSAValue) -> SSAValue:
 def computed(
     emit: Emit, expr: str | Expr, xs: Sequence[SSAValue], shape: Sequence[DimLike], reduce: Sequence[DimLike] = ()
 ) -> SSAValue:
-    """A ``graph.compute`` of those of ``xs`` that ``expr`` reads, summed over ``reduce``; 16-bit floats in f32."""
+    """Emit a ``graph.compute`` of the operands in ``xs`` that ``expr`` reads, summed over ``reduce``. Sums of 16-bit
+    floats accumulate in f32."""
     text, args = _used(expr, xs)
     if not reduce:
         return emit(ComputeOp(text, args, shape))
@@ -49,12 +51,12 @@ def cast(emit: Emit, x: SSAValue, element: str) -> SSAValue:
 
 
 def filled(emit: Emit, value: int, element: str, shape: Sequence[DimLike]) -> SSAValue:
-    """A tensor with all elements equal."""
+    """Emit a tensor with all elements equal."""
     return emit(ComputeOp(f"{element}({value})", [], shape))
 
 
 def added(emit: Emit, parts: Sequence[SSAValue]) -> SSAValue | None:
-    """The sum of tensors of one type; None for no tensors."""
+    """Emit the sum of tensors of one type; return None for no tensors."""
     if len(parts) < 2:
         return parts[0] if parts else None
     return mapped(emit, total([Load(n) for n in range(len(parts))]), *parts)
@@ -69,13 +71,13 @@ def stretched(emit: Emit, x: SSAValue, shape: Sequence[DimLike]) -> SSAValue:
 
 
 def summed(emit: Emit, x: SSAValue, axes: Sequence[int], keepdims: bool = False) -> SSAValue:
-    """The sum along axes; 16-bit floats in f32."""
+    """Emit the sum along ``axes``. Sums of 16-bit floats accumulate in f32."""
     element = element_of(x)
     return cast(emit, emit(ReduceOp("add", cast(emit, x, WIDE[element]), axes, keepdims)), element)
 
 
 def summed_to(emit: Emit, x: SSAValue, shape: Shape) -> SSAValue:
-    """The sum over the axes along which a tensor of ``shape`` was broadcast to the shape of ``x``."""
+    """Emit the sum over the axes along which a tensor of ``shape`` was broadcast to the shape of ``x``."""
     had = shape_of(x)
     lead = len(had) - len(shape)
     axes = [n for n, d in enumerate(had) if n < lead or (shape[n - lead] == 1 and d != 1)]
@@ -83,12 +85,12 @@ def summed_to(emit: Emit, x: SSAValue, shape: Shape) -> SSAValue:
 
 
 def moved_back(emit: Emit, x: SSAValue, perm: Sequence[int]) -> SSAValue:
-    """A transposition by ``perm`` undone."""
+    """Emit the inverse of a transposition by ``perm``."""
     return emit(TransposeOp(x, [list(perm).index(n) for n in range(len(perm))]))
 
 
 def reversed_along(emit: Emit, x: SSAValue, axes: Sequence[int]) -> SSAValue:
-    """The elements along ``axes`` from the last to the first."""
+    """Emit ``x`` with the elements along ``axes`` in reverse order."""
     if not axes:
         return x
     shape = shape_of(x)
@@ -97,7 +99,7 @@ def reversed_along(emit: Emit, x: SSAValue, axes: Sequence[int]) -> SSAValue:
 
 
 def swapped(emit: Emit, filters: SSAValue, groups: int) -> SSAValue:
-    """Filters [G·F, C, K…] as [G·C, F, K…]: channels and filters of each group swapped."""
+    """Emit filters [G·F, C, K…] as [G·C, F, K…]: the input and the output channels of each group change their roles."""
     f, c, *taps = shape_of(filters)
     axes = range(2, 2 + len(taps))
     if groups == 1:
@@ -110,12 +112,12 @@ def swapped(emit: Emit, filters: SSAValue, groups: int) -> SSAValue:
 def padded(
     emit: Emit, x: SSAValue, low: Sequence[DimLike], high: Sequence[DimLike], between: Sequence[int]
 ) -> SSAValue:
-    """Zeros round a tensor and between its elements; nothing to do where there are none."""
+    """Emit ``x`` with zeros before, after and between its elements; return ``x`` if all widths are 0."""
     return emit(PadOp(x, low, high, "0", between)) if any(p != 0 for p in (*low, *high, *between)) else x
 
 
 def cut(
     emit: Emit, x: SSAValue, starts: Sequence[DimLike], sizes: Sequence[DimLike], steps: Sequence[int]
 ) -> SSAValue:
-    """A slice; nothing to do where it is all of the tensor."""
+    """Emit a slice of ``x``; return ``x`` if the slice is all of it."""
     return x if shape_of(x) == tuple(sizes) else emit(SliceOp(x, starts, sizes, steps))

@@ -16,7 +16,8 @@ from mlc.dialects.types import element_of, shape_of
 
 @derivative(TriangularSolveOp)
 def of_triangular_solve(op: TriangularSolveOp, bar: SSAValue, emit: Emit) -> Adjoints:
-    """``b`` gets what solves the transposed system; the matrix its products with the result, in the triangle."""
+    """The adjoint of ``b`` solves the transposed system; that of the matrix is minus the outer product of this solution
+    with the result, within the triangle."""
     lower, unit, transposed = op.flags
     right = emit(TriangularSolveOp(op.matrix, bar, lower, unit, not transposed))
     factors = (op.result, right) if transposed else (right, op.result)
@@ -26,7 +27,8 @@ def of_triangular_solve(op: TriangularSolveOp, bar: SSAValue, emit: Emit) -> Adj
 
 @derivative(CholeskyOp)
 def of_cholesky(op: CholeskyOp, bar: SSAValue, emit: Emit) -> Adjoints:
-    """``S + S^T``, its diagonal halved, of ``S = L^-T Φ(L^T bar) L^-1``; Φ halves the diagonal, and is 0 above it."""
+    """The adjoint of the matrix is ``S + S^T`` with its diagonal halved, where ``S = L^-T Φ(L^T bar) L^-1`` and Φ
+    halves the diagonal and sets the elements above it to 0."""
     factor = op.result
     product = emit(ContractOp("bki,bkj->bij", factor, _masked(emit, bar, "i1 >= i2")))
     half = _masked(emit, product, "i1 >= i2", "where(i1 == i2, x0[i0, i1, i2] / 2, x0[i0, i1, i2])")
@@ -38,7 +40,8 @@ def of_cholesky(op: CholeskyOp, bar: SSAValue, emit: Emit) -> Adjoints:
 
 @derivative(LuOp)
 def of_lu(op: LuOp, bar: SSAValue, emit: Emit) -> Adjoints:
-    """``P^T L^-T (tril(L^T bar_L) + triu(bar_U U^T)) U^-T``, of the strict lower and the upper triangle."""
+    """The adjoint of the matrix is ``P^T L^-T (tril(L^T bar_L) + triu(bar_U U^T)) U^-T``, where tril is the strict
+    lower triangle."""
     count, n, _ = shape = shape_of(op.input)
     none, ones = [0, 0, 0], [1, 1, 1]
     lu, along = (cut(emit, x, none, shape, ones) for x in (op.result, bar))
@@ -57,5 +60,5 @@ def of_lu(op: LuOp, bar: SSAValue, emit: Emit) -> Adjoints:
 
 
 def _masked(emit: Emit, x: SSAValue, where: str, value: str = "x0[i0, i1, i2]") -> SSAValue:
-    """``value`` of ``x`` [N, n, n] at elements [i1, i2] of a triangle, and 0 elsewhere."""
+    """Emit ``value`` of ``x`` [N, n, n] where the condition ``where`` on i1 and i2 holds, and 0 elsewhere."""
     return computed(emit, f"where({where}, {value}, 0)", [x], shape_of(x))

@@ -4,7 +4,8 @@
     %y = graph.reduce "add"(%a) {axes = [0]}   →      %2 = graph.reduce "add"(%1) {axes = [0]}
 
 The tangent of a linear operator is that operator of tangents, and an expression's follows from the formulas of reverse
-mode. All others are transposed: a pullback is linear in its cotangent, and its own pullback is the derivative forward.
+mode. All other operators are transposed twice: a pullback is linear in its cotangent, and the pullback of the pullback
+is the forward derivative.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ REGIONS: dict[type[RegionOp], Callable[[Any, Tangents, Emit], Tangents]] = {}
 
 
 def pushforward(ys: Sequence[SSAValue], xs: Sequence[SSAValue], tangents: Tangents, emit: Emit) -> Tangents:
-    """The derivatives of ``ys`` along ``tangents`` of ``xs``, of the types of ``ys``; None where one is 0.
+    """Return the derivatives of ``ys`` along ``tangents`` of ``xs``, each of the type of its ``y``, or None if it
+    is 0.
 
     All are tensors in one block. ``emit`` adds an operator at the block's end.
 
@@ -66,7 +68,7 @@ def pushforward(ys: Sequence[SSAValue], xs: Sequence[SSAValue], tangents: Tangen
 
 
 def _needed(operators: Sequence[Operation], ys: Sequence[SSAValue]) -> list[Operation]:
-    """The operators that ``ys`` depend on."""
+    """Return the operators that ``ys`` depend on, in order."""
     needed, found = set(ys), []
     for op in reversed(operators):
         if not needed.isdisjoint(op.results):
@@ -83,7 +85,7 @@ def _of(op: Operation, given: Tangents, emit: Emit) -> Tangents:
 
 
 def _along(op: Operation, given: Tangents, emit: Emit) -> SSAValue | None:
-    """The tangent of an operator of one result."""
+    """Return the tangent of the result of an operator of one result."""
     if is_linear(op):
         return emit(_with(op, [_or_zeros(t, x, emit) for t, x in zip(given, op.operands, strict=True)]))
     if isinstance(op, BILINEAR) and not getattr(op, "product", None):
@@ -104,7 +106,7 @@ def _along(op: Operation, given: Tangents, emit: Emit) -> SSAValue | None:
 
 
 def is_linear(op: Operation) -> bool:
-    """Whether an operator is a linear function of all its float operands together."""
+    """Return whether the operator is a linear function of all its float operands together."""
     if isinstance(op, PadOp):
         return op.number == 0
     if isinstance(op, ReduceOp | PoolOp):
@@ -115,7 +117,7 @@ def is_linear(op: Operation) -> bool:
 
 
 def _or_zeros(t: SSAValue | None, x: SSAValue, emit: Emit) -> SSAValue:
-    """The tangent of a float; an integer stays."""
+    """Return the tangent ``t`` of a float ``x``, or zeros if it is None; of an integer ``x``, ``x`` itself."""
     if element_of(x) not in DIFFERENTIABLE:
         return x
     return filled(emit, 0, element_of(x), shape_of(x)) if t is None else t
@@ -132,7 +134,7 @@ def _with_one(op: Operation, n: int, t: SSAValue) -> Operation:
 
 
 def _both(op: MapOp | ComputeOp, given: Tangents) -> list[SSAValue]:
-    """Operands, after them their tangents (an operand without one fills its position), and the result."""
+    """Return the operands, their tangents (an operand without a tangent stands for it), and the result."""
     return [*op.args, *(x if t is None else t for x, t in zip(op.args, given, strict=True)), op.result]
 
 
@@ -140,8 +142,9 @@ ADJOINT = Index("_adjoint")
 
 
 def _derivative(expr: Expr, given: Tangents, op: MapOp | ComputeOp) -> Expr | None:
-    """The derivative of an expression over operands and, after them, their tangents: the contributions to the adjoint
-    of each element that it reads, with its tangent in place of the adjoint of the value."""
+    """Return the derivative of ``expr`` as an expression over the operands and, after them, their tangents: the
+    contributions to the adjoint of each loaded element, with the element's tangent in place of the adjoint of the
+    value."""
     elements, element = [element_of(x) for x in op.args], element_of(op.result)
     parts = []
     for load, g in pullback(expr, ADJOINT, elements):
@@ -158,7 +161,8 @@ def _with_adjoint(expr: Expr, adjoint: Expr) -> Expr:
 
 
 def _transposed(op: Operation, given: Tangents, emit: Emit) -> SSAValue | None:
-    """The tangent of any operator with a pullback: the pullback's own, by its cotangent."""
+    """Return the tangent of an operator that has a pullback. The pullback is linear in its cotangent, and its own
+    pullback with respect to the cotangent is the pushforward."""
     y = op.results[0]
     cotangent = filled(emit, 0, element_of(y), shape_of(y))
     pairs = [

@@ -4,10 +4,10 @@
         carry(%s0) use(%x) { … f(%state, %u) }      %sbar, %ubar = graph.loop "step0" to "T" carry(%bar, %zeros) {
                                                       … f and its pullback at %before[T - 1 - step0] }
 
-A loop saves its states of all iterations, and its products of long sums; the rest of an iteration is computed anew, in
-reverse order, each followed by its pullback. Of a row that an iteration reads by its number the adjoint is collected,
-not summed. Of a loop within a loop, the outer one's pullback computes the inner one anew: two nested loops of √T
-iterations save 2√T states. Forward mode carries tangents beside the states.
+A loop saves its states of all iterations, and its products whose elements are long sums. The pullback recomputes the
+rest of an iteration, in reverse order of the iterations, and differentiates it. The adjoint of a row that an iteration
+reads by its number is collected, not summed. The pullback of an outer loop recomputes the inner loop: two nested loops
+of √T iterations save 2√T states. Forward mode carries tangents beside the states.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ LONG = 32  # terms of a sum that take longer to compute than to write and read
 
 @dataclass(frozen=True)
 class Row:
-    """A slice that iteration n reads of used value ``used``, at ``first + sign * n`` of ``axis``."""
+    """A slice in a loop: iteration n reads index ``first + sign * n`` of dimension ``axis`` of the used value
+    ``used``."""
 
     op: SliceOp
     used: int
@@ -47,7 +48,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Reverse:
-    """The pullback of a loop. ``needed``: which of its used values need an adjoint."""
+    """The pullback of a loop. ``needed`` says which of its used values need an adjoint."""
 
     op: LoopOp
     needed: Sequence[bool]
@@ -69,12 +70,12 @@ class Reverse:
 
     @property
     def undone(self) -> DimLike:
-        """The iteration that an iteration of the pullback undoes."""
+        """The iteration of the loop that the current iteration of the pullback differentiates."""
         return self.trips - 1 - self.step
 
     @cached_property
     def floats(self) -> list[int]:
-        """The states that have adjoints."""
+        """The numbers of the states that have adjoints."""
         return [n for n, s in enumerate(self.op.states) if is_float(s)]
 
     @cached_property
@@ -84,14 +85,14 @@ class Reverse:
 
     @cached_property
     def whole(self) -> list[int]:
-        """The used values whose adjoints are summed over the iterations."""
+        """The numbers of the used values whose adjoints are summed over the iterations."""
         arguments, rows = self.op.body.block.args[len(self.op.states) :], {row.op for row in self.rows}
         read = [any(use.operation not in rows for use in argument.uses) for argument in arguments]
         return [n for n, need in enumerate(self.needed) if need and read[n]]
 
     @cached_property
     def products(self) -> list[SSAValue]:
-        """The values of an iteration that are saved beside its states: products of long sums."""
+        """The values of an iteration that are saved beside the states: products whose elements are long sums."""
         made = (op.result for op in self.op.body.block.ops if isinstance(op, ContractOp | ConvOp) and _is_long(op))
         return [value for value in made if not local_symbols(shape_of(value))]
 
@@ -107,7 +108,8 @@ class Reverse:
         return Row(op, arguments.index(op.input), axis, rest[sign], sign) if sign and sizes[axis] == 1 else None
 
     def emit(self, bars: Adjoints, emit: Emit) -> Adjoints:
-        """The adjoints of states and used values, from those of the last states and of collected values."""
+        """Emit the pullback as a loop. Return the adjoints of the loop's operands from ``bars``, those of its
+        results."""
         op, count = self.op, len(self.op.states)
         saved = [collect(op, value, self.step) for value in (*op.carried, *self.products)]
         seeds = {n: bar for n, bar in enumerate(bars[count : count + len(op.at)]) if bar is not None}
@@ -121,7 +123,8 @@ class Reverse:
         return self._parts(loop.res, emit)
 
     def _body(self, states: Sequence[SSAValue], used: Sequence[SSAValue], seeds: Sequence[int]) -> Block:
-        """An iteration computed anew, and its pullback; ``seeds`` are the collected values that have adjoints."""
+        """Return the body of the pullback's loop: an iteration recomputed, then its pullback. ``seeds`` are the numbers
+        of the collected values that have adjoints."""
         op, block = self.op, Block(arg_types=[v.type for v in (*states, *used)])
         emit, bars, rest = into(block, op), block.args[: len(states)], block.args[len(states) :]
         plain, count = rest[: len(op.used)], len(op.states)
@@ -141,7 +144,8 @@ class Reverse:
         return block
 
     def _yielded(self, found: Adjoints, xs: Sequence[SSAValue], bars: Sequence[SSAValue], emit: Emit) -> list[SSAValue]:
-        """The adjoints of states, the sums so far with those of used values, and the adjoints of rows."""
+        """Return what an iteration yields: the adjoints of states, the running sums of the adjoints of used values, and
+        the adjoints of rows."""
         first, last = len(self.floats), len(bars)
         made = [or_zeros(bar, x, emit) for bar, x in zip(found[:first], xs, strict=False)]
         for bar, total in zip(found[first:last], bars[first:], strict=True):
@@ -162,7 +166,8 @@ class Reverse:
         return [*[None] * (len(self.op.operands) - len(states) - len(used)), *states, *used]
 
     def _spread(self, row: Row, bars: SSAValue, emit: Emit) -> SSAValue:
-        """The adjoint of a tensor from those of its slices, which all iterations read: zeros elsewhere."""
+        """Return the adjoint of a tensor from the adjoints of the rows that all iterations read; it is 0 outside of the
+        rows."""
         shape, low, sizes = shape_of(self.op.used[row.used]), [*dims_of(row.op.starts)], dims_of(row.op.sizes)
         axis = row.axis
         rows = reshaped(emit, bars, (self.trips, *sizes[:axis], *sizes[axis + 1 :]))
@@ -175,7 +180,7 @@ class Reverse:
 
 
 def _is_long(op: ContractOp | ConvOp) -> bool:
-    """Whether an element is a sum of at least ``LONG`` terms."""
+    """Return whether an element of the result is a sum of at least ``LONG`` terms."""
     (sum_,) = op.statements()
     terms = product(n for n, reduced in zip(sum_.bounds, sum_.reduction, strict=True) if reduced)
     return not isinstance(terms, int) or terms >= LONG
@@ -186,7 +191,8 @@ def of_loop(op: LoopOp, bars: Adjoints, needed: Sequence[bool], emit: Emit) -> A
 
 
 def along_loop(op: LoopOp, given: Tangents, emit: Emit) -> Tangents:
-    """A loop of the states and their tangents, which collects tangents; of as many iterations as the other had."""
+    """Emit a loop of the states and their tangents, which also collects tangents. Its number of iterations is that of
+    ``op``. Return the tangents of the results of ``op``."""
     head, count = len(op.operands) - len(op.states) - len(op.used), len(op.states)
     floats = [n for n, s in enumerate(op.states) if is_float(s)]
     known = {n: t for n, t in enumerate(given[head + count :]) if t is not None}
@@ -212,7 +218,8 @@ def _body_along(
     known: Sequence[int],
     kept: Sequence[int],
 ) -> Block:
-    """An iteration, and the tangents of the states ``floats`` and of the collected values ``kept``."""
+    """Return the body of the loop: an iteration, and the tangents of the states ``floats`` and the collected values
+    ``kept``."""
     block = Block(arg_types=[v.type for v in (*states, *used)])
     emit, count = into(block, op), len(op.states)
     before, plain, along = (
@@ -233,14 +240,15 @@ def _body_along(
 def _split(
     op: LoopOp, results: Sequence[SSAValue]
 ) -> tuple[Sequence[SSAValue], Sequence[SSAValue], Sequence[SSAValue]]:
-    """What an iteration yields: whether there is another one, states, values to collect."""
+    """Split the values that an iteration yields: the condition (if there is one), the states, and the values to
+    collect."""
     first = int(op.active is not None)
     last = first + len(op.states)
     return results[:first], results[first:last], results[last:]
 
 
 def _element(x: SSAValue, n: DimLike, emit: Emit) -> SSAValue:
-    """``x[n]``."""
+    """Emit ``x[n]``."""
     _, *rest = shape_of(x)
     row = emit(SliceOp(x, [n, *(0 for _ in rest)], [1, *rest], [1] * (1 + len(rest))))
     return reshaped(emit, row, rest)

@@ -50,7 +50,7 @@ def of_broadcast(op: BroadcastOp, bar: SSAValue, emit: Emit) -> Adjoints:
 
 @derivative(SliceOp)
 def of_slice(op: SliceOp, bar: SSAValue, emit: Emit) -> Adjoints:
-    """The adjoint padded with zeros around and between its elements; for a negative step it is reversed first."""
+    """The adjoint is padded with zeros around and between its elements; for a negative step it is reversed first."""
     starts, sizes, steps, shape = dims_of(op.starts), dims_of(op.sizes), ints_of(op.steps), shape_of(op.input)
     if 0 in sizes:
         return [filled(emit, 0, element_of(bar), shape)]
@@ -81,7 +81,7 @@ def of_concat(op: ConcatOp, bar: SSAValue, emit: Emit) -> Adjoints:
 
 @derivative(ScanOp)
 def of_scan(op: ScanOp, bar: SSAValue, emit: Emit) -> Adjoints:
-    """The derivative of running sums: running sums of the adjoint in the opposite direction."""
+    """The adjoint of a running sum is the running sum of the adjoint in the opposite direction."""
     if op.monoid.data != "add":
         raise NoDerivative(f"{op.name} of products has no derivative")
     return [emit(ScanOp("add", bar, bool(op.exclusive), not bool(op.reverse)))]
@@ -89,5 +89,5 @@ def of_scan(op: ScanOp, bar: SSAValue, emit: Emit) -> Adjoints:
 
 @derivative(ForestOp)
 def of_forest(op: ForestOp, bar: SSAValue, emit: Emit) -> Adjoints:
-    """None: scores are constant but where a key passes a bound, and the tables are constants of a model."""
+    """There are no adjoints: a score is piecewise constant in the keys, and the tables are constants of a model."""
     return [None] * len(op.operands)

@@ -27,7 +27,7 @@ RULES: dict[type[Operation], Rule] = {}
 
 
 def derivative(op: type[Operation]) -> Callable[[Rule], Rule]:
-    """Register the rule of an operator."""
+    """Register the decorated function as the rule of an operator."""
 
     def register(rule: Rule) -> Rule:
         RULES[op] = rule
@@ -37,7 +37,7 @@ def derivative(op: type[Operation]) -> Callable[[Rule], Rule]:
 
 
 def adjoints(op: Operation, bar: SSAValue, emit: Emit) -> Adjoints:
-    """The contribution of ``op`` to the adjoints of its operands, where ``bar`` is the adjoint of its result.
+    """Return the contribution of ``op`` to the adjoints of its operands, where ``bar`` is the adjoint of its result.
 
     Raises:
         NoDerivative: the operator has no derivative.
@@ -63,7 +63,7 @@ def of_map(op: MapOp, bar: SSAValue, emit: Emit) -> Adjoints:
 
 
 def shared(derivative: Expr, value: Expr, result: Load) -> Expr:
-    """A derivative that reads the result where it would compute an expensive value again."""
+    """Return the derivative with the result in place of ``value``, if ``value`` is expensive to compute again."""
     if all(node.fn in CHEAP for node in walk(value) if isinstance(node, Call)):
         return derivative
     return replaced(derivative, value, result)

@@ -1,8 +1,8 @@
-"""The derivative of a strided convolution by its image: a convolution of the adjoint for each phase of the stride.
+"""The derivative of a strided convolution with respect to its image: a convolution of the adjoint for each phase.
 
-Element s·j + p of the image is read by the taps p, p + s, … alone, so a phase p has those taps, and no product has a
-zero as factor: of 3x3 filters of stride 2 the four phases have 1, 2, 2 and 4 taps. What a padding added to the image is
-left out: its adjoint is read nowhere.
+Only the taps p, p + s, … read element s·j + p of the image, so the convolution of phase p has those taps, and no
+product has a zero as factor: the four phases of 3x3 filters of stride 2 have 1, 2, 2 and 4 taps. The elements that a
+padding adds to the image are left out, as nothing reads their adjoint.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from mlc.dialects.types import shape_of
 
 @dataclass(frozen=True)
 class Phase:
-    """Along one axis the elements low + q, low + q + stride, … of the image: ``count`` of them, as many for each q.
-    They read ``taps`` taps, ``tap`` the first; the first element reads the adjoint at ``start`` and before."""
+    """The elements low + q, low + q + stride, … along one axis of the image; there are ``count`` of them for each q.
+    They read ``taps`` taps, from ``tap`` on; the first element reads the adjoint at ``start`` and before it."""
 
     tap: int
     taps: int
@@ -30,7 +30,7 @@ class Phase:
 
 
 def has_phases(op: ConvOp) -> bool:
-    """Whether the extents of a strided convolution are constant, and it has no dilations."""
+    """Return whether a strided convolution has constant extents and no dilations."""
     strides, dilations = op.window
     extents = [d for v in (op.input, op.weight, op.result) for d in shape_of(v)[2:]]
     constant = all(isinstance(d, int) and d > 0 for d in (*extents, *shape_of(op.weight)))
@@ -38,7 +38,7 @@ def has_phases(op: ConvOp) -> bool:
 
 
 def of_image_by_phases(op: ConvOp, bar: SSAValue, emit: Emit) -> SSAValue:
-    """The adjoint of the image of a convolution for which ``has_phases`` holds."""
+    """Return the adjoint of the image of a convolution for which ``has_phases`` holds."""
     strides, image, kernel = ints_of(op.strides), shape_of(op.input), _extents(op.weight)
     low, sizes = _read(op)
     axes = [_phases(*each) for each in zip(low, sizes, kernel, strides, strict=True)]
@@ -53,12 +53,12 @@ def of_image_by_phases(op: ConvOp, bar: SSAValue, emit: Emit) -> SSAValue:
 
 
 def _extents(x: SSAValue) -> list[int]:
-    """The extents of the spatial dimensions, which are constant."""
+    """Return the spatial extents of ``x``, which are constant."""
     return [d for d in shape_of(x)[2:] if isinstance(d, int)]
 
 
 def _read(op: ConvOp) -> tuple[list[int], list[int]]:
-    """The first element and the extent of the image within its padding, for each axis."""
+    """Return the first element and the extent, along each axis, of the image without its padding."""
     pad, whole = op.input.owner, _extents(op.input)
     if isinstance(pad, PadOp) and not any(ints_of(pad.interior)):
         low, inner = dims_of(pad.low)[2:], shape_of(pad.input)[2:]
@@ -70,7 +70,7 @@ def _read(op: ConvOp) -> tuple[list[int], list[int]]:
 
 
 def _phases(low: int, size: int, kernel: int, stride: int) -> list[Phase]:
-    """The phases of an axis in the order of their first elements."""
+    """Return the phases of an axis in the order of their first elements."""
     found = []
     for q in range(min(stride, size)):
         start, tap = divmod(low + q, stride)
@@ -79,7 +79,7 @@ def _phases(low: int, size: int, kernel: int, stride: int) -> list[Phase]:
 
 
 def _phase(op: ConvOp, phases: Sequence[Phase], bar: SSAValue, emit: Emit) -> SSAValue | None:
-    """The elements of a phase along each axis; None: they have no taps, or no adjoint."""
+    """Return the adjoint of the elements of one phase per axis, or None if they have no taps or read no adjoint."""
     y, strides = shape_of(bar), ints_of(op.strides)
     spans = [(each.start - each.taps + 1, each.start + each.count) for each in phases]
     inside = [(max(a, 0), min(b, n)) for (a, b), n in zip(spans, _extents(bar), strict=True)]
@@ -101,7 +101,7 @@ def _load(operand: int, strides: Sequence[int]) -> str:
 
 
 def _choice(reads: Sequence[str], strides: Sequence[int], counts: Sequence[int], axis: int = 2) -> str:
-    """The expression that takes each element from its phase; ``reads`` in row-major order of the phases."""
+    """Return the expression that reads each element from its phase; ``reads`` are in row-major order of the phases."""
     if not strides:
         return reads[0]
     each = len(reads) // counts[0]

@@ -28,8 +28,8 @@ def of_contract(op: ContractOp, bar: SSAValue, emit: Emit) -> Adjoints:
 def _factor(
     op: ContractOp, letters: str, x: SSAValue, others: str, other: SSAValue, bar: SSAValue, emit: Emit
 ) -> SSAValue:
-    """The adjoint of one factor: the product's adjoint times the other factor, summed over the axes that this one lacks
-    or broadcasts."""
+    """Return the adjoint of one factor ``x``: the product's adjoint times the other factor, summed over the axes that
+    ``x`` lacks or broadcasts."""
     out, shape, extents = op.terms[2], shape_of(x), op.extents()
     whole = {c for c, d in zip(letters, shape, strict=True) if d == extents[c]}
     kept = "".join(c for c in letters if c in whole and c in out + others)
@@ -55,7 +55,8 @@ def _of_image(op: ConvOp, bar: SSAValue, emit: Emit) -> SSAValue:
 
 
 def _of_dilated(op: ConvOp, bar: SSAValue, emit: Emit) -> SSAValue:
-    """A convolution of the adjoint, dilated by the strides, with reversed filters, channels and filters swapped."""
+    """Return the adjoint of the image: a convolution of the adjoint, dilated by the strides, with the filters reversed
+    and their input and output channels swapped."""
     groups, strides, dilations = op.groups.value.data, ints_of(op.strides), ints_of(op.dilations)
     x, w, y, rank = shape_of(op.input), shape_of(op.weight), shape_of(bar), len(op.strides)
     reach = [d * (k - 1) for k, d in zip(w[2:], dilations, strict=True)]
@@ -66,8 +67,9 @@ def _of_dilated(op: ConvOp, bar: SSAValue, emit: Emit) -> SSAValue:
 
 
 def _by_phases(op: ConvOp, bar: SSAValue, emit: Emit) -> SSAValue:
-    """Elements s·j + p of the image, for each phase p of the stride s, are the channels of one convolution of the
-    adjoint, with the taps s·t + p. Dilating the adjoint would multiply with its zeros."""
+    """Return the adjoint of the image as one convolution of the adjoint, without dilation, whose zeros would be
+    multiplied. For each phase p of the stride s, some channels of its result are the elements s·j + p, with the taps
+    s·t + p."""
     w, rank = [n for n in shape_of(op.weight) if isinstance(n, int)], len(op.strides)
     phases = [min(k, s) for k, s in zip(w[2:], ints_of(op.strides), strict=True)]
     taps = [-(-k // p) for k, p in zip(w[2:], phases, strict=True)]
@@ -84,7 +86,7 @@ def _by_phases(op: ConvOp, bar: SSAValue, emit: Emit) -> SSAValue:
 
 
 def _interleaved(y: SSAValue, phases: Sequence[int], strides: Sequence[int], image: Shape, emit: Emit) -> SSAValue:
-    """[N, p·C, J…] as the image [N, C, X…], where J·s is filled with zeros and cut to X."""
+    """Reorder [N, p·C, J…] to the image [N, C, X…]: each J·s is filled with zeros and cut to X."""
     rank, positions = len(strides), shape_of(y)[2:]
     split = reshaped(emit, y, (image[0], *phases, image[1], *positions))
     order = [0, 1 + rank, *(n for k in range(rank) for n in (2 + rank + k, 1 + k))]
@@ -98,12 +100,12 @@ def _interleaved(y: SSAValue, phases: Sequence[int], strides: Sequence[int], ima
 
 
 def _missing(extent: DimLike, stride: int) -> int:
-    """Elements after the last window, which are fewer than a stride."""
+    """Return the number of image elements after the last window; if it is not constant, its bound, a stride less 1."""
     return max(extent, 0) if isinstance(extent, int) else stride - 1
 
 
 def _by_channel(x: SSAValue, groups: int, each: DimLike, emit: Emit) -> SSAValue:
-    """[N, G·C, X…] as [C, G·N, X…]."""
+    """Reorder [N, G·C, X…] to [C, G·N, X…]."""
     shape, spatial = shape_of(x), range(3, 1 + len(shape_of(x)))
     if each == 1:  # no dimension of C, so that later passes see the transposition of a depthwise convolution
         moved = emit(TransposeOp(x, [1, 0, *(n - 1 for n in spatial)]))
@@ -114,7 +116,8 @@ def _by_channel(x: SSAValue, groups: int, each: DimLike, emit: Emit) -> SSAValue
 
 
 def _of_filters(op: ConvOp, bar: SSAValue, emit: Emit) -> SSAValue:
-    """A convolution of the image with the adjoint as filters, over the batch, with strides and dilations exchanged."""
+    """Return the adjoint of the filters: a convolution of the image with the adjoint as filters, summed over the batch,
+    with strides and dilations exchanged."""
     groups, strides, dilations = op.groups.value.data, ints_of(op.strides), ints_of(op.dilations)
     w, rank = shape_of(op.weight), len(op.strides)
     images = _by_channel(op.input, groups, w[1], emit)

@@ -1,4 +1,4 @@
-"""Derivatives of reductions: by a sum, an extreme value or a product; of an axis, a window, or any statement."""
+"""Derivatives of reductions (sum, maximum, minimum, product) of an axis, a window, or any statement."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def of_reduce(op: ReduceOp, bar: SSAValue, emit: Emit) -> Adjoints:
 @derivative(ComputeOp)
 @derivative(PoolOp)
 def of_compute(op: ComputeOp | PoolOp, bar: SSAValue, emit: Emit) -> Adjoints:
-    """A maximum or minimum of a window: of the element that attains it, the first of several. A product: as the
-    reduction of a tensor of all combined terms."""
+    """For a maximum or minimum, the first element of a window that attains it gets the adjoint. A product is
+    differentiated as the reduction of a tensor of all combined terms."""
     (s,) = op.statements()
     if s.monoid in (None, "add"):
         return through_statements(op, bar, emit)
@@ -40,8 +40,8 @@ def of_compute(op: ComputeOp | PoolOp, bar: SSAValue, emit: Emit) -> Adjoints:
 
 
 def _of_chosen(op: ComputeOp | PoolOp, s: Statement, bar: SSAValue, emit: Emit) -> Adjoints:
-    """As PyTorch's and JAX's ``max_pool``: where terms are equal, the one with the first position in the window has all
-    of the adjoint; of NaN the first, too."""
+    """For a maximum or minimum, pass the whole adjoint to the first position in the window that attains it, or that is
+    NaN (as PyTorch's and JAX's ``max_pool`` do)."""
     value, outer, window = _in_window(s)
     at, place = [f"i{n}" for n in range(len(outer))], "0"
     for n, size in enumerate(window):
@@ -55,7 +55,8 @@ def _of_chosen(op: ComputeOp | PoolOp, s: Statement, bar: SSAValue, emit: Emit) 
 
 
 def _in_window(s: Statement) -> tuple[Expr, list[DimLike], list[DimLike]]:
-    """The value of a statement in iterators i0, … of the result and r0, … of its window; the extents of both."""
+    """Return the value of a statement in the iterators i0, … of the result and r0, … of its window, and the extents of
+    both."""
     inner = [n for n, reduced in enumerate(s.reduction) if reduced]
     outer = [n for n, reduced in enumerate(s.reduction) if not reduced]
     names: dict[str, Expr] = {s.iters[n]: Index(f"i{k}") for k, n in enumerate(outer)}
@@ -65,8 +66,9 @@ def _in_window(s: Statement) -> tuple[Expr, list[DimLike], list[DimLike]]:
 
 
 def _of_reduced(fn: str, x: SSAValue, y: SSAValue, bar: SSAValue, axes: Sequence[int], emit: Emit) -> SSAValue:
-    """A sum passes the adjoint on. A maximum or minimum divides it equally among the elements that attain it, as JAX
-    and PyTorch's ``amax`` do. A product multiplies it by the product of the other elements, which may be 0."""
+    """Return the adjoint of the input. A sum passes the adjoint on. A maximum or minimum divides it equally among the
+    elements that attain it, as JAX and PyTorch's ``amax`` do. A product multiplies it by the product of the other
+    elements, which may be 0."""
     shape, element = shape_of(x), element_of(x)
     kept = [1 if n in axes else d for n, d in enumerate(shape)]
     bar, y = reshaped(emit, bar, kept), reshaped(emit, y, kept)
@@ -82,7 +84,8 @@ def _of_reduced(fn: str, x: SSAValue, y: SSAValue, bar: SSAValue, axes: Sequence
 
 
 def _products_of_others(x: SSAValue, axes: Sequence[int], emit: Emit) -> SSAValue:
-    """For each element of ``x`` the product of the others along ``axes``; quadratic in time, but not in memory."""
+    """Emit, for each element of ``x``, the product of the others along ``axes``: quadratic in time, but not in
+    memory."""
     shape, outer = shape_of(x), [n for n in range(len(shape_of(x))) if n not in axes]
     perm, kept, size = [*outer, *axes], [shape[n] for n in outer], product(shape[n] for n in axes)
     rows = reshaped(emit, emit(TransposeOp(x, perm)), (*kept, size))

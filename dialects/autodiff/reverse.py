@@ -21,17 +21,18 @@ from mlc.dialects.graph import MapOp, RegionOp, source_nodes
 from mlc.dialects.types import element_of
 
 RegionRule = Callable[[Any, Adjoints, Sequence[bool], Emit], Adjoints]
-"""(operator, the adjoints of its results, which operands need one, emit) to the adjoints of its operands."""
+"""``(operator, the adjoints of its results, which operands need an adjoint, emit)`` → the adjoints of its operands."""
 REGIONS: dict[type[RegionOp], RegionRule] = {}
 
 
 def gradients(y: SSAValue, xs: Sequence[SSAValue], seed: SSAValue, emit: Emit) -> Adjoints:
-    """The derivative of the sum of ``seed * y`` with respect to each of ``xs``: ``pullback`` of one tensor."""
+    """Return the derivative of the sum of ``seed * y`` with respect to each of ``xs``: ``pullback`` of one tensor."""
     return pullback([y], xs, [seed], emit)
 
 
 def pullback(ys: Sequence[SSAValue], xs: Sequence[SSAValue], seeds: Adjoints, emit: Emit) -> Adjoints:
-    """The derivative of the sum of all ``seed * y`` with respect to each of ``xs``, as if they were independent.
+    """Return the derivative of the sum of all ``seed * y`` with respect to each of ``xs``, as if these were
+    independent.
 
     ``ys`` and ``xs`` are tensors in one block, and a seed is of the type of its ``y``, or None for 0. The result for
     each of ``xs`` has its type, and is None where no ``y`` depends on it. ``emit`` adds an operator at the block's end.
@@ -53,7 +54,8 @@ def pullback(ys: Sequence[SSAValue], xs: Sequence[SSAValue], seeds: Adjoints, em
 
 
 def between(xs: Sequence[SSAValue], ys: Sequence[SSAValue]) -> tuple[list[Operation], set[SSAValue]]:
-    """The operators in the block of ``ys`` that depend on ``xs``, in order, and all values that depend on them."""
+    """Return the operators in the block of ``ys`` that depend on ``xs``, in order, and all values that depend on
+    ``xs``."""
     reached: set[SSAValue] = set(xs)
     found: list[Operation] = []
     for block in dict.fromkeys(y.owner if isinstance(y.owner, Block) else y.owner.parent for y in ys):
@@ -69,7 +71,7 @@ def needs_adjoint(x: SSAValue, dependent: set[SSAValue]) -> bool:
 
 
 def named(op: Operation, error: NoDerivative) -> NoDerivative:
-    """The error with the operator's source nodes."""
+    """Return the error with the operator's source nodes in its message."""
     return error if "at node" in str(error) else NoDerivative(f"{error}, at node '{', '.join(source_nodes(op))}'")
 
 

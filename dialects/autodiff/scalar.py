@@ -32,12 +32,12 @@ from mlc.dialects.semantics.expr import (
 )
 
 DIFFERENTIABLE = ("f16", "bf16", "f32", "f64")
-"""Elements of tensors that have a gradient."""
+"""The element types of tensors that have a gradient."""
 Part = tuple[Load, Expr]  # an element that is read, and the contribution to its adjoint
 
 
 class NoDerivative(Exception):
-    """An operator or a scalar function has no derivative."""
+    """An error: an operator or a scalar function has no derivative."""
 
 
 # For each argument (x0, x1) its adjoint, in terms of the function's adjoint g; None where the derivative is 0.
@@ -81,7 +81,7 @@ FORMULAS: dict[str, tuple[str | None, ...]] = {
 
 
 def pullback(expr: Expr, adjoint: Expr, elements: Sequence[str]) -> list[Part]:
-    """The contribution of each load of a float in ``expr`` to the adjoint of the loaded element.
+    """Return the contribution of each load of a float in ``expr`` to the adjoint of the loaded element.
 
     ``adjoint`` is the adjoint of the value of ``expr``, in its element type; ``elements`` are the element types of the
     operands. An element that is loaded twice occurs twice.
@@ -112,7 +112,7 @@ def pullback(expr: Expr, adjoint: Expr, elements: Sequence[str]) -> list[Part]:
 
 
 def total(parts: Sequence[Expr]) -> Expr:
-    """The sum of contributions."""
+    """Return the sum of contributions."""
     first, *rest = parts
     for part in rest:
         first = Call("add", (first, part))
@@ -124,13 +124,15 @@ def _formula(text: str, args: Sequence[Expr], adjoint: Expr) -> Expr:
 
 
 def _where(condition: Expr, parts: Sequence[Part], taken: bool = True) -> list[Part]:
-    """The contributions where a condition is ``taken``, and 0 elsewhere, also where they are infinite or NaN."""
+    """Return the contributions where the condition equals ``taken``, and 0 elsewhere, even if they are infinite or NaN
+    there."""
     zero = Const(0)
     return [(at, Call("where", (condition, *((g, zero) if taken else (zero, g))))) for at, g in parts]
 
 
 def _extreme(expr: Call, a: Expr, b: Expr, g: Expr, elements: Sequence[str]) -> list[Part]:
-    """The maximum or minimum passes the adjoint to the attained argument; to equal arguments half each."""
+    """Return the contributions of a maximum or minimum: it passes the adjoint to the attained argument, or half of it
+    to each of two equal arguments."""
     fn = "gt" if expr.fn == "max" else "lt"
     first, second = Call(fn, (a, b)), Call(fn, (b, a))
     if not loads(a) or not loads(b):
@@ -141,7 +143,8 @@ def _extreme(expr: Call, a: Expr, b: Expr, g: Expr, elements: Sequence[str]) -> 
 
 
 def _converted(fn: str, arg: Expr, adjoint: Expr, elements: Sequence[str]) -> list[Part]:
-    """A cast between floats passes the adjoint on; a cast from or to integers passes 0."""
+    """Return the contributions of a conversion: a cast between floats passes the adjoint on; one from or to integers
+    passes 0."""
     source = element_type(arg, elements)
     if fn in CASTS and not (_is_float(fn) and _is_float(source)):
         return [] if not _reads_bits(arg, elements) else _no_conversion(fn, source)
@@ -159,13 +162,14 @@ def _is_float(element: str | None) -> bool:
 
 
 def _reads_bits(expr: Expr, elements: Sequence[str]) -> bool:
-    """Whether ``expr`` reads the bits of a float as an integer."""
+    """Return whether ``expr`` reads the bits of a float as an integer."""
     read = [node for node in walk(expr) if isinstance(node, Call) and node.fn in REINTERPRETATIONS]
     return any(_is_float(elements[load.operand]) for node in read for load in loads(node))
 
 
 def _of_base(base: Expr, exponent: float, g: Expr) -> Expr:
-    """The adjoint of the base of a power with a literal exponent: also at 0, where a logarithm would be infinite."""
+    """Return the adjoint of the base of a power with a literal exponent, without a logarithm, which is infinite at
+    0."""
     if exponent in (0, 1):
         return g if exponent == 1 else Call("mul", (Const(0), g))
     lower = base if exponent == 2 else Call("pow", (base, Const(exponent - 1)))
@@ -173,6 +177,6 @@ def _of_base(base: Expr, exponent: float, g: Expr) -> Expr:
 
 
 def _of_exponent(power: Expr, base: float, g: Expr) -> Expr:
-    """The adjoint of the exponent of a power with a literal base."""
+    """Return the adjoint of the exponent of a power with a literal base."""
     rate = math.log(base) if base > 0 else 0.0 if base == 0 else math.nan
     return Call("mul", (Call("mul", (Const(rate), g)), power))

@@ -1,4 +1,4 @@
-"""Derivatives of scatters: writes of rows at computed indices, and their sums, products and extremes."""
+"""Derivatives of scatters, which write rows at computed indices or combine rows by a sum, product or extreme value."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def of_scatter(op: ScatterOp, bar: SSAValue, emit: Emit) -> Adjoints:
 
 
 def _of_write(op: ScatterOp, bar: SSAValue, emit: Emit) -> Adjoints:
-    """Updates get the adjoint at their indices; data gets 0 at overwritten indices.
+    """Return the adjoints: updates get ``bar`` at their indices; data gets ``bar``, but 0 at overwritten indices.
 
     Where one index is written several times, the last update alone gets the adjoint, as its value alone is kept.
     """
@@ -34,10 +34,10 @@ def _of_sum(op: ScatterOp, bar: SSAValue, emit: Emit) -> Adjoints:
 
 
 def _of_product(op: ScatterOp, bar: SSAValue, emit: Emit) -> Adjoints:
-    """Each factor of a row gets the product of the others, by division where none is 0.
+    """Return the adjoints: each factor of a row gets the product of the others, by division where none of them is 0.
 
-    ``zeros`` of a row are counted, and ``left`` is their sum, which is 0: with it the derivatives of the adjoint are
-    right too, where one or two factors are 0.
+    ``zeros`` is the number of zeros among the factors of a row, and ``left`` is the sum of these, which is 0: it makes
+    the second derivatives correct where one or two factors are 0.
     """
     element, rows, shape = element_of(bar), shape_of(op.data), shape_of(op.updates)
     whole = _combined(op, "mul", op.updates, emit)
@@ -56,7 +56,7 @@ def _of_product(op: ScatterOp, bar: SSAValue, emit: Emit) -> Adjoints:
 
 
 def _of_extreme(op: ScatterOp, bar: SSAValue, emit: Emit) -> Adjoints:
-    """What attains the maximum or minimum of a row has the adjoint; of several each an equal part."""
+    """Return the adjoints: the elements that attain the maximum or minimum of a row share the adjoint equally."""
     element, rows, shape = element_of(bar), shape_of(op.data), shape_of(op.updates)
     attained = f"{element}(where(x2[i0, i1] == {_at(op)}, 1, 0))"
     hits = computed(emit, _inside(op, attained), [op.result, op.indices, op.updates], shape)
@@ -77,23 +77,23 @@ _RULES: dict[str, Callable[[ScatterOp, SSAValue, Emit], Adjoints]] = {
 
 
 def _at(op: ScatterOp, n: int = 0, column: str = "i1") -> str:
-    """The element of operand ``n`` in the row that an update writes; operand 1 is the indices."""
+    """Return the expression of operand ``n`` in the row that an update writes; operand 1 is the indices."""
     return f"x{n}[min(max(x1[i0], 0), {shape_of(op.data)[0]} - 1), {column}]"
 
 
 def _inside(op: ScatterOp, value: str) -> str:
-    """0 for updates that are skipped, as their index is out of bounds."""
+    """Return an expression: ``value``, but 0 for updates that are skipped because their index is out of bounds."""
     return f"where((x1[i0] >= 0) & (x1[i0] < {shape_of(op.data)[0]}), {value}, 0)"
 
 
 def _combined(op: ScatterOp, reduction: str, updates: SSAValue, emit: Emit) -> SSAValue:
-    """The sum or product of the updates of each row of the data."""
+    """Emit the sum or product of the updates of each row of the data."""
     neutral = filled(emit, int(reduction == "mul"), element_of(updates), shape_of(op.data))
     return emit(ScatterOp(reduction, neutral, op.indices, updates))
 
 
 def _writers(op: ScatterOp, emit: Emit) -> SSAValue:
-    """[rows of the data, 1]: the number of the update that is kept in each row."""
+    """Emit [rows of the data, 1]: the number of the update that is kept in each row, -1 if there is none."""
     rows, count = shape_of(op.data)[0], shape_of(op.indices)[0]
     none, numbers = filled(emit, -1, "i64", (rows, 1)), emit(ComputeOp("i0", [], (count, 1)))
     return emit(ScatterOp("none", none, op.indices, numbers))

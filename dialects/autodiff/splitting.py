@@ -2,8 +2,8 @@
 
     %y = graph.map "exp(sin(x0)) * cos(x0)"(%x)   →   %1 = graph.map "sin(x0)"(%x)   %2 = graph.map "exp(x0)"(%1)  …
 
-The derivative of a function of a function contains the inner one: the text of derivatives of one expression grows
-by a factor with each order. Those of its parts read their results, and elementwise fusion joins what is left.
+The derivative of a composed function contains the inner function, so the derivative of one expression grows by a factor
+with each order. The derivatives of its parts read the parts' results instead. Elementwise fusion joins the operators.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def is_large(op: Operation) -> bool:
 
 
 def split(op: MapOp, emit: Emit) -> SSAValue:
-    """The value of ``op``, an operator for each function; equal parts are one."""
+    """Emit one operator for each distinct function call in ``op`` and return the value of ``op``."""
     known: dict[Expr, SSAValue] = {}
     elements = [element_of(x) for x in op.args]
 

@@ -3,7 +3,7 @@
     out[w(i)] += f(x[r(i)], …)   →   x̄[j] = Σ over i with r(i) = j of ∂f/∂x(i) · ōut[w(i)]
 
 If the indices r are affine, j determines some iterators, and the sum is over the others: the adjoint of x[2*i + k] at j
-reads i = (j - k) // 2, where this is a point of the loop. If the indices are not affine (a gather), each point of the
+reads i = (j - k) // 2, if this is a point of the loop. If the indices are not affine (a gather), each point of the
 loop adds at a computed index: graph.scatter.
 """
 
@@ -25,7 +25,7 @@ Bounds = Mapping[str, DimLike]
 
 
 def through_statements(op: StructuredOp, bar: SSAValue, emit: Emit) -> Adjoints:
-    """The contribution of ``op`` to the adjoints of its operands, where ``bar`` is the adjoint of its result.
+    """Return the contribution of ``op`` to the adjoints of its operands, where ``bar`` is the adjoint of its result.
 
     Raises:
         NoDerivative: a statement has a monoid other than ``add``.
@@ -36,7 +36,7 @@ def through_statements(op: StructuredOp, bar: SSAValue, emit: Emit) -> Adjoints:
 def of_statements(
     statements: Sequence[Statement], operands: Sequence[SSAValue], bar: SSAValue, emit: Emit
 ) -> Adjoints:
-    """As ``through_statements``, of statements over ``operands``."""
+    """Return the contribution of ``statements`` over ``operands`` to the adjoints of the operands."""
     xs = [*operands, bar]
     elements = [element_of(x) for x in xs]
     found: dict[int, list[SSAValue]] = {}
@@ -49,7 +49,7 @@ def of_statements(
 
 
 def _renamed(s: Statement) -> Statement:
-    """The statement with iterators renamed to names that ``graph.compute`` does not use."""
+    """Return the statement with iterators renamed to names that ``graph.compute`` does not use."""
     names: dict[str, Expr] = {name: Index(f"_{name}") for name in s.iters}
     out, value = tuple(_with(e, names) for e in s.out), _with(s.value, names)
     return Statement(tuple(f"_{n}" for n in s.iters), s.bounds, s.reduction, out, value, s.monoid)
@@ -76,9 +76,10 @@ def _of_read(s: Statement, part: Part, xs: Sequence[SSAValue], emit: Emit) -> SS
 def _solve(
     index: Sequence[Expr], point: Sequence[str], shape: Sequence[DimLike], bounds: Bounds
 ) -> dict[str, Expr] | None:
-    """Iterators as expressions of the element ``point`` that is read at ``index``; indices that are one iterator first.
+    """Solve ``index = point`` for iterators: return each determined iterator as an expression of ``point``. Indices
+    that consist of one iterator are solved first.
 
-    None where a dimension depends on iterators but determines none.
+    Return None if a dimension depends on iterators but determines none.
     """
     solved: dict[str, Expr] = {}
     left = list(range(len(index)))
@@ -96,7 +97,8 @@ def _solve(
 def _inverse(
     e: Expr, at: str, extent: DimLike, free: Sequence[str], bounds: Bounds, plain: bool
 ) -> tuple[str, Expr] | None:
-    """An iterator of the affine index ``e``, and its value where ``e`` is ``at``, clamped to its loop."""
+    """Return an iterator of the affine index ``e`` and its value at ``e = at``, clamped to its loop; None if there is
+    none."""
     if plain:
         if not isinstance(e, Index) or e.name not in free:
             return None
@@ -115,7 +117,7 @@ def _clamped(number: str, bound: DimLike) -> Expr:
 
 
 def _line(e: Expr, name: str) -> tuple[int, DimLike] | None:
-    """(step, rest) of an index ``step * name + rest``; None for other indices."""
+    """Return ``(step, rest)`` of an index ``step * name + rest``; None for other indices."""
     try:
         dim = parse_dim(str(e))
     except DimError:
@@ -128,7 +130,8 @@ def _line(e: Expr, name: str) -> tuple[int, DimLike] | None:
 def _summed(
     load: Load, g: Expr, solved: Mapping[str, Expr], bounds: Bounds, xs: Sequence[SSAValue], emit: Emit
 ) -> SSAValue:
-    """The sum over the iterators that are not determined, of the points of the loop that read the element."""
+    """Emit the sum, over the iterators that the element does not determine, of the points of the loop that read the
+    element."""
     rest = [name for name in bounds if name not in solved]
     summed: dict[str, Expr] = {name: Index(f"r{n}") for n, name in enumerate(rest)}
     names = summed | {name: _with(e, summed) for name, e in solved.items()}
@@ -144,7 +147,8 @@ def _summed(
 
 
 def _scattered(load: Load, g: Expr, bounds: Bounds, xs: Sequence[SSAValue], emit: Emit) -> SSAValue:
-    """Each point of the loop adds to its element; trailing dimensions with separate iterators are one row."""
+    """Emit a scatter by which each point of the loop adds to its element. Trailing dimensions, each indexed by an
+    iterator of its own, form one row."""
     index, shape, element = load.index or (), shape_of(xs[load.operand]), element_of(xs[load.operand])
     first = len(index)
     while first and _moves_whole(index, first - 1, shape, bounds):
@@ -163,7 +167,7 @@ def _scattered(load: Load, g: Expr, bounds: Bounds, xs: Sequence[SSAValue], emit
 
 
 def _linear(index: Sequence[Expr], shape: Sequence[DimLike]) -> Expr:
-    """The row-major index of an element of the leading dimensions."""
+    """Return the row-major index of an element of the leading dimensions."""
     place: Expr | None = None
     for e, d in zip(index, shape, strict=False):
         e = Call("i64", (e,)) if loads(e) and len(index) > 1 else e
@@ -172,7 +176,7 @@ def _linear(index: Sequence[Expr], shape: Sequence[DimLike]) -> Expr:
 
 
 def _moves_whole(index: Sequence[Expr], n: int, shape: Sequence[DimLike], bounds: Bounds) -> bool:
-    """Whether an iterator covers dimension ``n`` completely and indexes no dimension before it."""
+    """Return whether an iterator covers dimension ``n`` completely and indexes no dimension before it."""
     e = index[n]
     if not isinstance(e, Index) or bounds.get(e.name) != shape[n]:
         return False

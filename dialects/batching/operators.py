@@ -1,8 +1,8 @@
-"""Batched forms of operators.
+"""The batched forms of operators.
 
-A structured operator of one statement has one iterator more: ``x0[i0, i1]`` becomes ``x0[i0, i1, i2]``, or stays where
-the operand is not batched. There are rules where a named operator says the same: products have one more letter,
-convolutions and windows a larger batch. What has neither runs in a loop over the batch.
+A structured operator of one statement gets another iterator: ``x0[i0, i1]`` becomes ``x0[i0, i1, i2]``, or stays if the
+operand is not batched. Named operators that can express the batch have rules: a product gets another letter, a
+convolution or a window a larger batch. All other operators run in a loop over the batch.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from mlc.dialects.types import shape_of
 
 
 def batched(*ops: type[Operation]) -> Callable[[Rule], Rule]:
-    """Register the rule of operators."""
+    """Register the decorated function as the rule of operators."""
 
     def register(rule: Rule) -> Rule:
         RULES.update(dict.fromkeys(ops, rule))
@@ -105,7 +105,7 @@ def of_reduce(op: ReduceOp, xs: Sequence[Batch], b: Batching) -> SSAValue:
 
 @batched(PoolOp, ScanOp, ArgsortOp, ForestOp, CouplingOp, CholeskyOp, LuOp)
 def of_rows(op: GraphOp, xs: Sequence[Batch], b: Batching) -> SSAValue:
-    """What treats each element of the first dimension alike: that dimension is longer."""
+    """Lengthen the first dimension, for operators that treat each of its elements alike."""
     size, first, *rest = shape_of(xs[0].value)
     made = op.clone()
     made.operands = [b.reshape(xs[0].value, (size * first, *rest)), *(x.value for x in xs[1:])]
@@ -115,7 +115,7 @@ def of_rows(op: GraphOp, xs: Sequence[Batch], b: Batching) -> SSAValue:
 
 @batched(TriangularSolveOp)
 def of_triangular_solve(op: TriangularSolveOp, xs: Sequence[Batch], b: Batching) -> SSAValue:
-    """More matrices; where all have one, more right sides of it."""
+    """Solve for more matrices, or for more right-hand sides if all elements of the batch share the matrices."""
     (count, n, columns), size = shape_of(op.right), b.size
     if xs[0].batched:
         rows = [(size * count, *shape_of(x)[1:]) for x in op.operands]
@@ -141,7 +141,7 @@ def of_conv_transpose(op: ConvTransposeOp, xs: Sequence[Batch], b: Batching) -> 
 
 @batched(ConvOp)
 def of_conv(op: ConvOp, xs: Sequence[Batch], b: Batching) -> SSAValue:
-    """Images of a batch are one batch; filters of a batch are more filters, in more groups."""
+    """Join a batch of images to one batch; a batch of filters becomes more filters, in more groups."""
     x, w = xs
     if not w.batched:
         return of_rows(op, xs, b)
@@ -158,19 +158,19 @@ def of_conv(op: ConvOp, xs: Sequence[Batch], b: Batching) -> SSAValue:
 
 
 def _channels(x: Batch, b: Batching) -> SSAValue:
-    """[batch, N, C, …] as [N, batch · C, …]."""
+    """Reorder [batch, N, C, …] to [N, batch · C, …]."""
     size, images, channels, *spatial = shape_of(b.whole(x) if not x.batched else x.value)
     return b.reshape(_swapped(b.whole(x), b), (images, size * channels, *spatial))
 
 
 def _swapped(x: SSAValue, b: Batching) -> SSAValue:
-    """The first two dimensions exchanged."""
+    """Exchange the first two dimensions."""
     return b.emit(TransposeOp(x, [1, 0, *range(2, len(shape_of(x)))]))
 
 
 @batched(ScatterOp)
 def of_scatter(op: ScatterOp, xs: Sequence[Batch], b: Batching) -> SSAValue:
-    """One scatter into the rows of all elements; an index out of bounds stays so."""
+    """Scatter into the rows of all elements at once; an index that is out of bounds becomes -1."""
     (cells, width), (count,) = shape_of(op.data), shape_of(op.indices)
     data, indices, updates = (b.whole(x) for x in xs)
     moved = f"where((x0[i0, i1] >= 0) & (x0[i0, i1] < {cells}), x0[i0, i1] + i0 * ({cells}), -1)"
@@ -181,7 +181,8 @@ def of_scatter(op: ScatterOp, xs: Sequence[Batch], b: Batching) -> SSAValue:
 
 
 def of_statement(op: GraphOp, xs: Sequence[Batch], b: Batching) -> SSAValue:
-    """One iterator more; a loop over the batch for what is no single statement of plain iterators."""
+    """Add an iterator to the statement; an operator that is not a single statement of plain iterators runs in a
+    loop."""
     s = _plain(op)
     if s is None:
         return one_by_one(op, xs, b)
@@ -198,7 +199,7 @@ def of_statement(op: GraphOp, xs: Sequence[Batch], b: Batching) -> SSAValue:
 
 
 def _plain(op: GraphOp) -> Statement | None:
-    """The statement of an operator that has one, which writes at its iterators."""
+    """Return the statement of an operator, if it has only one, which writes at its iterators; None otherwise."""
     statements = op.statements() if isinstance(op, StructuredOp) else ()
     if len(statements) != 1:
         return None
@@ -209,7 +210,7 @@ def _plain(op: GraphOp) -> Statement | None:
 
 
 def one_by_one(op: GraphOp, xs: Sequence[Batch], b: Batching) -> SSAValue:
-    """A loop over the batch."""
+    """Emit a loop over the batch."""
     block, name = Block(arg_types=[x.value.type for x in xs]), b.loop_index(b.size)
     inner = b.into(block, op)
 

@@ -1,7 +1,7 @@
 """Batched loops and branches.
 
 A branch whose condition is batched computes both sides and selects. A loop whose condition is batched iterates as long
-as it holds for one element; the states of the others stay as they are.
+as the condition holds for one element; the states of the other elements stay as they are.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _fitted(xs: Sequence[Batch], flags: Sequence[bool], b: Batching) -> list[SSA
 
 
 def _selected(condition: Batch, yes: Batch, no: Batch, b: Batching) -> SSAValue:
-    """For each element of the batch one of two values."""
+    """Emit a selection between two values for each element of the batch."""
     rank = len(shape_of(yes.value)) - yes.batched
     return b.emit(MapOp("where(x0, x1, x2)", [b.of_rank(condition, rank), b.whole(yes), b.whole(no)]))
 
@@ -65,7 +65,7 @@ def of_loop(op: LoopOp, xs: Sequence[Batch], b: Batching) -> list[Batch]:
 
 
 class _Body:
-    """The body of a batched loop. With a batched condition this is its first state."""
+    """The body of a batched loop. A batched condition is its first state."""
 
     def __init__(
         self, op: LoopOp, goes_on: Sequence[Batch], states: Sequence[Batch], used: Sequence[Batch], b: Batching
@@ -87,7 +87,7 @@ class _Body:
             self._end(_fitted(new, self.flags, inner), inner)
 
     def _kept(self, mask: Batch, old: Sequence[Batch], new: Sequence[Batch], b: Batching) -> list[Batch]:
-        """The states where the condition held before this iteration and those before it elsewhere."""
+        """Return the new states where the condition held before this iteration, and the old ones elsewhere."""
         if any(x.batched for x in self.collected):
             hint = "differentiate the batched function instead: grad of the sum of vmap(f)"
             raise NotBatched(f"a loop that collects values until a condition that differs within a batch ({hint})")
@@ -112,7 +112,7 @@ class _Body:
 
 
 def _batch_first(x: SSAValue, b: Batching) -> SSAValue:
-    """[iterations, batch, …] as [batch, iterations, …]."""
+    """Reorder [iterations, batch, …] to [batch, iterations, …]."""
     return b.emit(TransposeOp(x, [1, 0, *range(2, len(shape_of(x)))]))
 
 
@@ -120,7 +120,7 @@ def _batch_first(x: SSAValue, b: Batching) -> SSAValue:
 
 
 def of_custom(op: CustomOp, xs: Sequence[Batch], b: Batching) -> list[Batch]:
-    """All values get the batch's dimension, since the rule gives an adjoint for each element of the batch."""
+    """Give all values the batch's dimension, as the rule gives an adjoint for each element of the batch."""
     used = [b.whole(x) for x in xs]
 
     def region(block: Block) -> Block:

@@ -1,8 +1,8 @@
-"""The walk over a region's operators: those that read a batched value become operators on a batch.
+"""The walk over a region's operators: an operator that reads a batched value becomes an operator on a batch.
 
     %y = graph.map "x0 * x1"(%x, %w) : (8xf32, 8xf32)   →   … : (?xnx8xf32, 8xf32), where %x is batched and %w is not
 
-What reads no batched value is computed once.
+An operator that reads no batched value runs once.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from mlc.dialects.types import shape_of
 
 
 class NotBatched(Exception):
-    """An operator has no batched form."""
+    """An error: an operator has no batched form."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """A value, and whether it has a first dimension with the elements of the batch."""
+    """A value. ``batched``: its first dimension counts the elements of the batch."""
 
     value: SSAValue
     batched: bool = True
@@ -33,14 +33,14 @@ class Batch:
 
 @dataclass(frozen=True)
 class Batching:
-    """``size`` elements in a batch; ``emit`` adds an operator, ``loop_index`` names a new loop."""
+    """A batch of ``size`` elements. ``emit`` adds an operator; ``loop_index`` returns a name for a new loop."""
 
     size: DimLike
     emit: Callable[[Operation], SSAValue]
     loop_index: Callable[[DimLike], str]
 
     def block(self, block: Block, given: Sequence[Batch]) -> list[Batch]:
-        """What a region yields, for ``given`` values of its arguments.
+        """Return the values that a region yields for the values ``given`` of its arguments.
 
         Raises:
             NotBatched: names an operator and its source nodes.
@@ -76,11 +76,11 @@ class Batching:
         return OTHERWISE[0](op, xs, batching)
 
     def whole(self, x: Batch) -> SSAValue:
-        """A value with the first dimension."""
+        """Return a value with the batch's dimension, broadcast if it has none."""
         return x.value if x.batched else self.emit(BroadcastOp(x.value, (self.size, *shape_of(x.value))))
 
     def of_rank(self, x: Batch, rank: int) -> SSAValue:
-        """A value whose elements have ``rank`` dimensions; those of fewer get leading ones of extent 1."""
+        """Return a value whose elements have ``rank`` dimensions: those of fewer get leading dimensions of extent 1."""
         if not x.batched:
             return x.value
         size, *shape = shape_of(x.value)
@@ -90,7 +90,7 @@ class Batching:
         return x if shape_of(x) == tuple(shape) else self.emit(ReshapeOp(x, shape))
 
     def into(self, block: Block, op: Operation) -> Batching:
-        """This batching, which emits into a region's block, with the source nodes of ``op``."""
+        """Return a copy of this object that emits into a region's block, with the source nodes of ``op``."""
 
         def emit(made: Operation) -> SSAValue:
             block.add_op(made if source_nodes(made) else with_nodes(made, source_nodes(op)))
