@@ -1,4 +1,4 @@
-"""Tensor and buffer types whose dimensions are integers or symbolic expressions.
+"""Types of tensors and buffers whose dimensions are integers or symbolic expressions.
 
 The shape of a builtin ``tensor``/``memref`` has ``?`` for a symbolic dimension, and a :class:`DimsAttr` has its
 expression: ``tensor<?x384xf32, #graph.dims<["batch", "384"]>>``. A type without this attribute is static.
@@ -62,7 +62,8 @@ class DimsAttr(MemRefLayoutAttr, ParametrizedAttribute):
 
 @irdl_attr_definition
 class StringType(ParametrizedAttribute, TypeAttribute):
-    """A string at the interface of a model: a pointer to UTF-8 that ends with a zero. Elsewhere it is its number."""
+    """A string at the interface of a model: a pointer to UTF-8 that ends with a zero. Inside a model, a string is its
+    number."""
 
     name = "graph.string"
 
@@ -154,26 +155,26 @@ FLOAT8 = ("f8e4m3fn", "f8e5m2")
 
 
 def float_type(element: str) -> FloatType:
-    """The type of a float element name."""
+    """Return the type of a float element name."""
     type_ = ELEMENTS[element]
     assert isinstance(type_, FloatType)
     return type_
 
 
 def integer_type(element: str) -> IntegerType:
-    """The signless integer type in which an integer element computes."""
+    """Return the signless integer type in which an integer element computes."""
     type_ = ELEMENTS[element]
     assert isinstance(type_, IntegerType)
     return IntegerType(type_.width.data)
 
 
 def element_name(element: Attribute) -> str:
-    """``f32``, ``i64``, ``ui8``, ``i1`` … of an element type."""
+    """Return the name of an element type: ``f32``, ``i64``, ``ui8``, ``i1`` …"""
     return _NAMES[element]
 
 
 def numpy_dtype(element: str) -> np.dtype:
-    """The dtype of an element; for a string that of its number."""
+    """Return the dtype of an element; for a string, the dtype of its number."""
     if element == STRING:
         return np.dtype(np.int64)
     if element == "bf16" or element in NARROW:
@@ -189,28 +190,28 @@ def element_of_dtype(dtype: np.dtype) -> str:
 
 
 def element_of_name(name: str) -> str | None:
-    """The element of a dtype's name; NumPy knows ``bfloat16`` only once ml_dtypes is imported."""
+    """Return the element of a dtype's name, or None; NumPy knows ``bfloat16`` only once ml_dtypes is imported."""
     return _FROM_NUMPY.get(name)
 
 
 def is_narrow(element: str) -> bool:
-    """Whether elements are only stored and cast: floats of at most 8 bits, integers of at most 4."""
+    """Return whether elements are only stored and cast: floats of at most 8 bits, integers of at most 4."""
     return element in NARROW
 
 
 def bit_width(element: str) -> int:
-    """The bits of a value, which may be fewer than those of its storage."""
+    """Return the bits of a value, which may be fewer than those of its storage."""
     return 1 if element == "i1" else NARROW.get(element) or 8 * ITEMSIZE[element]
 
 
 def is_float(element: str) -> bool:
-    """Whether elements are floats, other than narrow ones."""
+    """Return whether elements are floats, other than narrow ones."""
     return element in ("f16", "bf16", "f32", "f64")
 
 
 @cache
 def lowest(element: str) -> float:
-    """The lowest finite number of a type of floats."""
+    """Return the lowest finite number of a float type."""
     import ml_dtypes  # NumPy does not know the limits of bf16
 
     return float(ml_dtypes.finfo(numpy_dtype(element)).min)
@@ -231,7 +232,8 @@ def _dims_attr(dims: Sequence[DimLike]) -> DimsAttr | NoneAttr:
 
 
 def tensor(element: str, dims: Iterable[DimLike]) -> TensorType:
-    """The tensor type of an element name and dimensions; one object for equal ones, as most of a model's are."""
+    """Return the tensor type of an element name and dimensions. Equal types are one object, as most types of a model
+    repeat."""
     return _tensor(element, tuple(dims))
 
 
@@ -241,7 +243,7 @@ def _tensor(element: str, dims: tuple[DimLike, ...]) -> TensorType:
 
 
 def memref(element: str, dims: Iterable[DimLike]) -> MemRefType:
-    """The row-major buffer type of an element name and dimensions; one object for equal ones."""
+    """Return the row-major buffer type of an element name and dimensions. Equal types are one object."""
     return _memref(element, tuple(dims))
 
 
@@ -260,7 +262,8 @@ def _shaped(value: SSAValue | Attribute) -> _Shaped:
 
 
 def _kept(value: SSAValue | Attribute, name: str, make: Callable[[_Shaped], Any]) -> Any:
-    """A fact of a type, kept in the type itself: a dictionary by type would hash all of it each time."""
+    """Return a fact of a type, which is cached in the type itself: a dictionary by type would hash the whole type each
+    time."""
     type_ = getattr(value, "type", value)  # of a value; isinstance is slow for classes of xDSL, which are abstract
     kept = type_.__dict__
     if name not in kept:
@@ -269,7 +272,7 @@ def _kept(value: SSAValue | Attribute, name: str, make: Callable[[_Shaped], Any]
 
 
 def shape_of(value: SSAValue | Attribute) -> Shape:
-    """The dimensions of a tensor or memref (type or value of it).
+    """Return the dimensions of a tensor or buffer, given as a type or as a value.
 
     Raises:
         VerifyException: its #graph.dims differ from its shape, or are missing.
@@ -289,7 +292,7 @@ def _dims(type_: _Shaped) -> Shape:
 
 
 def element_of(value: SSAValue | Attribute) -> str:
-    """The element name of a tensor or memref (type or value of it)."""
+    """Return the element name of a tensor or buffer, given as a type or as a value."""
     name: str = _kept(value, "mlc_element", lambda type_: element_name(type_.element_type))
     return name
 

@@ -57,7 +57,7 @@ class WeightStore:
         return self._entries[name]
 
     def add(self, name: str, array: Array) -> str:
-        """Store ``array`` under ``name``, or under a fresh variation of a name in use; returns the name used."""
+        """Store ``array`` under ``name``, or under a fresh variation of a name in use; return the name used."""
         name = self.fresh(name)
         array = np.ascontiguousarray(array).reshape(array.shape)
         load = (lambda: array) if array.nbytes < SPOOL_FROM else self._spooled(array)

@@ -69,6 +69,6 @@ def _infer_argsort(input: SSAValue, count: DimLike) -> TensorType:
 
 
 def _ranks(x: Array, descending: bool) -> Array:
-    """Integers with the same order as ``x``."""
+    """Return integers with the same order as ``x``, or with the opposite order."""
     ranks = np.unique(x, return_inverse=True)[1].reshape(x.shape)
     return -ranks if descending else ranks

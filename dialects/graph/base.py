@@ -40,7 +40,7 @@ def ints(values: Iterable[int]) -> DenseArrayBase:
 
 
 def dims_attr(values: Iterable[DimLike]) -> ArrayAttr[StringAttr]:
-    """Dimensions as an attribute: one string each, so that they may be symbolic."""
+    """Return dimensions as an attribute: one string each, as they may be symbolic."""
     return ArrayAttr(StringAttr(str(v)) for v in values)
 
 
@@ -60,7 +60,7 @@ class GraphOp(IRDLOperation, ABC):
 
     @abstractmethod
     def infer(self) -> TensorType:
-        """The result type; raises VerifyException where the operands do not fit."""
+        """Return the result type; raise VerifyException if the operands do not fit."""
 
     def verify_(self) -> None:
         inferred, actual = self.infer(), self.results[0].type
@@ -73,10 +73,10 @@ class StructuredOp(GraphOp, ABC):
 
     @abstractmethod
     def statements(self) -> tuple[Statement, ...]:
-        """Loop nests, executed in order, that write all elements of the result."""
+        """Return the loop nests, executed in order, that write all elements of the result."""
 
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
-        """The result for concrete operands: the reference implementation of the operator."""
+        """Return the result for concrete operands: the reference implementation of the operator."""
         symbols = symbols or {}
         shape = tuple(cast(int, evaluate(d, symbols)) for d in shape_of(self.results[0]))
         result = np.zeros(shape, dtype=numpy_dtype(element_of(self.results[0])))
@@ -87,23 +87,25 @@ class StructuredOp(GraphOp, ABC):
 
 NODE = "graph.node"
 STATE = "graph.state"
-"""The attribute of an argument of the main function that lives in the model: the weight of its first value, or ""."""
+"""The attribute of an argument of the main function that is state of the model: the weight of its first value, or
+""."""
 ALIAS = "graph.alias"
-"""The attribute of a result of the main function: the number of the argument whose memory it takes over."""
+"""The attribute of a result of the main function: the number of the argument whose memory the result overwrites."""
 FIXED = "graph.fixed"
 """The attribute of a module: the names of inputs whose values are compiled in."""
 OPTIONAL = "graph.optional"
-"""The attribute of a result of the main function: axes that the caller's tensor has only where they are not 1."""
+"""The attribute of a result of the main function: the axes that the caller's tensor has only if their extents are not
+1."""
 
 
 def optional_axes(attributes: DictionaryAttr) -> tuple[int, ...]:
-    """The axes that `OPTIONAL` of a result names."""
+    """Return the axes that the attribute `OPTIONAL` of a result names."""
     found = attributes.data.get(OPTIONAL)
     return tuple(n.value.data for n in found if isinstance(n, IntegerAttr)) if isinstance(found, ArrayAttr) else ()
 
 
 def source_nodes(op: Operation) -> tuple[str, ...]:
-    """Names of the source (ONNX) nodes of an operation."""
+    """Return the names of the source (ONNX) nodes of an operation."""
     attr = op.attributes.get(NODE)
     return tuple(cast(StringAttr, a).data for a in attr) if isinstance(attr, ArrayAttr) else ()
 
@@ -117,7 +119,7 @@ def with_nodes(op: Operation, names: Iterable[str]) -> Operation:
 
 
 def broadcast_shapes(shapes: Sequence[tuple[DimLike, ...]]) -> tuple[DimLike, ...]:
-    """NumPy broadcasting on symbolic shapes: equal symbols match, 1 matches all.
+    """Broadcast symbolic shapes as NumPy does: equal symbols match, 1 matches all.
 
     Raises:
         VerifyException: two different extents, neither of them 1.
@@ -133,7 +135,7 @@ def broadcast_shapes(shapes: Sequence[tuple[DimLike, ...]]) -> tuple[DimLike, ..
 
 
 def broadcast_index(shape: Sequence[DimLike], rank: int) -> str:
-    """The index of an operand of ``shape`` at the point ``i0 … i<rank-1>`` of its broadcast: ``[0, i2]``."""
+    """Return the index of an operand of ``shape`` at the point ``i0 … i<rank-1>`` of its broadcast: ``[0, i2]``."""
     offset = rank - len(shape)
     return "[" + (", ".join("0" if d == 1 else f"i{offset + n}" for n, d in enumerate(shape)) or "()") + "]"
 

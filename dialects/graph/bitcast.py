@@ -17,7 +17,8 @@ BYTES = ("i8", "ui8")
 
 @irdl_op_definition
 class BitcastOp(StructuredOp):
-    """Each four bytes along the last dimension as one i32, the first byte in the lowest bits; never moves data.
+    """A cast of each four bytes along the last dimension to one i32, the first byte in its lowest bits; never moves
+    data.
 
     ``%q = graph.bitcast(%x) {element = "i32"} : (tensor<8x64xui8>) -> tensor<8x16xi32>``
     """

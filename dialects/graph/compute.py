@@ -1,4 +1,4 @@
-"""Generic structured operator: any statement over a box (as MLIR's linalg.generic)."""
+"""The generic structured operator: any statement over a box (as MLIR's linalg.generic)."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ LINEAR = ("add", "sub", "mul")
 
 
 class _ReadsPanels(FusesWithProducer):
-    """Each panel of the result reads one panel of a contraction's result (``interleave-gates``), at indices that loops
-    can follow: of a gather from it, any row of the panel may be in another tile."""
+    """Holds if each panel of the result reads one panel of a contraction's result (``interleave-gates``) at linear
+    indices. A gather from the panel could read a row that another tile computes."""
 
     def holds(self, op: Operation) -> bool:
         assert isinstance(op, ComputeOp)

@@ -61,7 +61,7 @@ class ContractOp(LayoutOp):
 
     @property
     def terms(self) -> tuple[str, str, str]:
-        """Letters of lhs, rhs and result."""
+        """The letters of lhs, rhs and result."""
         return _terms(self.equation.data)
 
     def infer(self) -> TensorType:
@@ -80,7 +80,8 @@ class ContractOp(LayoutOp):
         return (statement(" ".join(out), bounds, value, reduce=" ".join(reduce), monoid="add"),)
 
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
-        """The statement's result, by ``np.einsum`` (BLAS) in f64 where the operands are floats without broadcast."""
+        """Return the statement's result, by ``np.einsum`` (BLAS) in f64 if the operands are floats without
+        broadcast."""
         shapes = shape_of(self.lhs), shape_of(self.rhs)
         extents = self.extents()
         named = (pair for t, s in zip(self.terms, shapes, strict=False) for pair in zip(t, s, strict=False))
@@ -92,7 +93,7 @@ class ContractOp(LayoutOp):
 
 
 def term(product: StringAttr | None, lhs: str, rhs: str) -> str:
-    """The term of the sum, from one element of each operand."""
+    """Return the term of the sum, from one element of each operand."""
     reads = [parse(lhs), parse(rhs)]
     return str(substitute(_product(product), lambda load: reads[load.operand]))
 
@@ -102,7 +103,7 @@ def _product(product: StringAttr | None) -> Expr:
 
 
 def product_element(op: str, product: StringAttr | None, lhs: SSAValue, rhs: SSAValue) -> str:
-    """The element type of a product of two operands.
+    """Return the element type of a product of two operands.
 
     Raises:
         VerifyException: the element types differ and there is no product expression, or that expression has no type.

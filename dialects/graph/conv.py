@@ -79,7 +79,7 @@ class ConvOp(LayoutOp):
 
     @property
     def window(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Strides and dilations."""
+        """The strides and the dilations."""
         return ints_of(self.strides), ints_of(self.dilations)
 
     @property
@@ -100,7 +100,7 @@ class ConvOp(LayoutOp):
         return (self._depthwise(at, spatial, kernel) if by_channel else self._dense(at, spatial, kernel),)
 
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
-        """The statement's result; for plain floats by a product with all windows, which is faster.
+        """Return the statement's result; for plain floats by a product with all windows, which is faster.
 
         Computed in float64 and rounded once: a sum in float32 would depend on the channel and on the CPU (BLAS).
         """
@@ -150,7 +150,8 @@ def _by_windows(x: Array, w: Array, strides: Sequence[int], dilations: Sequence[
 
 
 def window_extent(size: DimLike, kernel: DimLike, stride: int, dilation: int) -> DimLike:
-    """Number of positions of a window without padding: floor((size - dilation·(kernel-1) - 1) / stride) + 1."""
+    """Return the number of positions of a window without padding: floor((size - dilation·(kernel-1) - 1) / stride)
+    + 1."""
     return floordiv(size - dilation * (kernel - 1) - 1, stride) + 1
 
 

@@ -1,4 +1,4 @@
-"""Copies of a region's operators: where values stand for its arguments, and in another iteration."""
+"""Copies of a region's operators: with values in place of its arguments, or for another iteration of a loop."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ def copied(
     emit: Callable[[Operation], SSAValue],
     dims: Mapping[str, DimLike] | None = None,
 ) -> tuple[list[SSAValue], dict[SSAValue, SSAValue]]:
-    """What a copy of ``block`` yields, and the copy of each of its values; ``dims`` replaces symbols.
+    """Copy the operators of ``block``. Return the copies of what it yields, and a map from each value to its copy.
 
-    Run-time dimensions that the block defines, and another operator of its module too, get names of their own.
+    ``dims`` replaces symbols. A run-time dimension that operators inside and outside of the block define gets a new
+    name in the copy.
     """
     dims = {**_new_sizes(block), **(dims or {})}
     values: dict[SSAValue, SSAValue] = dict(zip(block.args, arguments, strict=True))
@@ -39,12 +40,12 @@ def copied(
 
 
 def sizes_defined(block: Block) -> set[str]:
-    """The run-time dimensions that operators of a block define."""
+    """Return the run-time dimensions that operators of a block define."""
     return {size for op in block.walk() if (size := _size_of(op)) is not None}
 
 
 def _new_sizes(block: Block) -> dict[str, DimLike]:
-    """New names for the run-time dimensions of ``block`` that are defined outside of it as well."""
+    """Return new names for the run-time dimensions of ``block`` that are defined outside of it as well."""
     own = sizes_defined(block)
     if not own:
         return {}
@@ -57,7 +58,7 @@ def _new_sizes(block: Block) -> dict[str, DimLike]:
 
 
 def _size_of(op: Operation) -> str | None:
-    """The run-time dimension that an operator defines."""
+    """Return the run-time dimension that an operator defines, or None."""
     size = op.properties.get("size")
     return size.data if isinstance(size, StringAttr) else None
 
@@ -86,7 +87,7 @@ def _replaced(attribute: Attribute, dims: Mapping[str, DimLike], scalar: bool) -
 
 
 def rename_loops(block: Block) -> None:
-    """Give each loop in ``block`` a step of its own, where copies have one in common."""
+    """Give each loop in ``block`` a ``step`` of its own, as copies of a loop have the same."""
     loops = [op for op in block.walk() if isinstance(op, LoopOp)]
     taken, seen = {loop.step.data for loop in loops}, set[str]()
     for loop in loops:

@@ -1,4 +1,4 @@
-"""Coupling: class probabilities of the probabilities of pairs of classes, as support vector machines have them."""
+"""Coupling: class probabilities from the probabilities of pairs of classes, as in support vector machines."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ ITERATIONS, ERROR = 100, 0.005  # the latter divided by the number of classes; i
 
 @irdl_op_definition
 class CouplingOp(LibraryOp):
-    """Probabilities of classes that agree with those of pairs, as far as libsvm's iteration goes.
+    """Class probabilities that agree with those of pairs of classes, to the precision of libsvm's iteration.
 
     ``%p = graph.coupling(%r) : tensor<?x3x3xf64> -> tensor<?x9xf64>``
 
     ``r[n, i, j]`` is the probability of class i against class j. The first columns of the result are the classes; the
-    others are unspecified. It minimises the sum of (r[j, i] p[i] - r[i, j] p[j])², p summing to 1, and stops near it:
-    runtimes agree on where. Reference: T.-F. Wu, C.-J. Lin and R. C. Weng, "Probability Estimates for Multi-class
-    Classification by Pairwise Coupling", 2004, algorithm 2.
+    others are unspecified. The iteration minimizes the sum of (r[j, i] p[i] - r[i, j] p[j])², where p sums to 1, and
+    stops near the minimum, at the iteration that other runtimes stop at. Reference: T.-F. Wu, C.-J. Lin and R. C. Weng,
+    "Probability Estimates for Multi-class Classification by Pairwise Coupling", 2004, algorithm 2.
     """
 
     name = "graph.coupling"

@@ -1,4 +1,4 @@
-"""Operators with a derivative that the user chooses; exists while a module is built, and is inlined in the end."""
+"""Operators whose derivative the user chooses. They exist while a module is built, and are inlined at its end."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from mlc.dialects.graph.loop import RegionOp
 
 @irdl_op_definition
 class CustomOp(RegionOp):
-    """The operators of its first region, with a rule for derivatives.
+    """The operators of the first region, with a rule for their derivative.
 
-    - ``none``: they have the derivative 0 (``stop_gradient``).
-    - ``recompute``: a pullback computes them anew (``checkpoint``).
+    - ``none``: the operators have the derivative 0 (``stop_gradient``).
+    - ``recompute``: a pullback recomputes the operators (``checkpoint``).
     - ``jvp``: a second region gets the ``used`` values and tangents of the floats among the first ``count`` of them,
       and yields the tangents of float results.
     - ``vjp``: a second region gets the ``used`` values and adjoints of float results, and yields the adjoints of the
@@ -48,7 +48,7 @@ class CustomOp(RegionOp):
 
     @property
     def derivative(self) -> Block:
-        """The second region, of rules ``jvp`` and ``vjp``."""
+        """The second region, which rules ``jvp`` and ``vjp`` have."""
         return self.inner[1].block
 
 

@@ -1,4 +1,4 @@
-"""Constant tensors: weights by name, small constants inline."""
+"""Constant tensors: weights by name, and small constants inline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Factors of matrices, and triangular systems. Source: Golub and Van Loan, "Matrix Computations", chapters 3 and 4.
+"""Factorizations of matrices, and triangular systems. Source: Golub and Van Loan, "Matrix Computations", chapters 3 and
+4.
 
 The runtime's functions (``runtime/c/library/mlc_factors.h``) are blocked: nearly all of their operations are in tiled
 matrix products.
@@ -22,7 +23,8 @@ from mlc.dialects.types import Shape, element_of, shape_of, tensor
 
 
 def _check(name: str, *xs: SSAValue) -> None:
-    """Raises VerifyException unless all are of one type of float and of rank 3, and the first is of square matrices."""
+    """Raise VerifyException unless all tensors have rank 3 and the same float type, and the first holds square
+    matrices."""
     shape, elements = shape_of(xs[0]), {element_of(x) for x in xs}
     ranks = {len(shape_of(x)) for x in xs}
     if ranks != {3} or shape[1] != shape[2] or len(elements) != 1 or not elements <= {"f32", "f64"}:
@@ -30,7 +32,7 @@ def _check(name: str, *xs: SSAValue) -> None:
 
 
 class FactorOp(LibraryOp, ABC):
-    """A factorization of matrices ``%x`` [N, n, n], each by one thread."""
+    """A factorization of matrices ``%x`` [N, n, n]; one thread factors one matrix."""
 
     input = operand_def(TensorType)
     result = result_def(TensorType)
@@ -43,7 +45,7 @@ class FactorOp(LibraryOp, ABC):
     @staticmethod
     @abstractmethod
     def shape(given: Shape) -> Shape:
-        """The shape of the result for that of the operand."""
+        """Return the shape of the result for that of the operand."""
 
     @property
     def function(self) -> str:
@@ -60,7 +62,8 @@ class FactorOp(LibraryOp, ABC):
 
 @irdl_op_definition
 class CholeskyOp(FactorOp):
-    """The lower triangular L of ``x = L L^T``, of the lower triangles of x; NaN where x is not positive definite.
+    """Cholesky: the lower triangular L of ``x = L L^T``. It reads the lower triangles of x; L is NaN where x is not
+    positive definite.
 
     ``%l = graph.cholesky(%x) : tensor<2x9x9xf32> -> tensor<2x9x9xf32>``
     """
@@ -84,12 +87,12 @@ def _lower_factor(x: Array) -> Array:
 
 @irdl_op_definition
 class LuOp(FactorOp):
-    """Gaussian elimination with row pivots: U above and L (of ones on the diagonal) below the diagonal.
+    """LU: Gaussian elimination with row pivots, with U above and L (whose diagonal is 1) below the diagonal.
 
     ``%y = graph.lu(%x) : tensor<2x9x9xf32> -> tensor<2x10x9xf32>``
 
-    Row n of the result has, as floats, which row of ``x`` each row of L U is. The pivot is the largest in magnitude of
-    what is left of its column; a column without one but 0 is passed over.
+    The last row of the result holds, as floats, the permutation: the row of ``x`` that each row of L U is. The pivot of
+    a column is its largest remaining element in magnitude; a column whose remaining elements are 0 is not eliminated.
     """
 
     name = "graph.lu"
@@ -115,12 +118,14 @@ class LuOp(FactorOp):
 
 @irdl_op_definition
 class TriangularSolveOp(LibraryOp):
-    """``x`` of ``a x = b``, of one triangle of ``a`` [N, n, n] and ``b`` [N, n, m]; of the transposed ``a^T x = b``.
+    """The solution of ``a x = b``, or transposed ``a^T x = b``, for one triangle of ``a`` [N, n, n] and ``b`` [N, n,
+    m].
 
     ``%x = graph.triangular_solve(%a, %b) {lower = true, transposed = false, unit = false} :
     tensor<2x9x9xf32>, tensor<2x9x4xf32>``
 
-    ``lower`` says which triangle is read; with ``unit`` its diagonal counts as ones. Threads share the right sides.
+    ``lower`` says which triangle is read; with ``unit`` its diagonal counts as ones. Threads partition the columns of
+    ``b``.
     """
 
     name = "graph.triangular_solve"

@@ -1,4 +1,4 @@
-"""Forest: an ensemble of decision trees as tables, which rows of keys descend."""
+"""Forest: an ensemble of decision trees as tables; each row of keys descends all trees."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ TREE = 3  # numbers of a tree before the ends of its tests: root, first target, 
 
 @irdl_op_definition
 class ForestOp(LibraryOp):
-    """Each row's weights of the leaves that it reaches, summed over the trees in order (or their least, or greatest).
+    """The weights of the leaves that each row reaches, summed over the trees in order (or their minimum or maximum).
 
     ``%y = graph.forest "add"(%keys, %nodes, %trees, %weights, %tests) {targets = 1 : i64, bits = 5 : i64, least = …}``
 
     keys     [N, columns] i32 or i64: features as integers with the order of the floats
     nodes    [nodes, 2] like keys: a key, and a link: in its low ``bits`` the column that is compared, above them the
-             right child. The left one, of rows whose key is at most the node's, is before the right one. A leaf is its
-             own right child; its key is less than any other: the least integer and the row of its weights
+             right child. Rows whose key is at most the node's go to the left child, the node before the right child. A
+             leaf is its own right child; its key is less than any other: the least integer plus the row of its weights
     trees    [trees, 3 + words] i32: root, first target, first leaf, and the end of the tests of each word
     weights  [leaves, width] f32 or f64: for targets from the tree's first one on
     tests    [tests, 3] like keys, for bit vectors: key, column, and the leaves that remain in the word where the row's
              key is greater. Bit n of word w is leaf (bits of a key) w + n of the tree. Without them, there are no words
     result   [N, targets] like weights
 
-    ``least`` is the number of rows from which one vector of bits is faster than their descents.
+    ``least`` is the number of rows from which the bit vectors are faster than descents.
     """
 
     name = "graph.forest"
@@ -92,7 +92,7 @@ class ForestOp(LibraryOp):
 
 
 def _leaves(keys: Array, nodes: Array, trees: Array, bits: int) -> Array:
-    """[N, trees]: the row of the weights of the leaf that each row reaches."""
+    """Return [N, trees]: the row of the weights of the leaf that each row reaches in each tree."""
     key, link = nodes[:, 0], nodes[:, 1].astype(f"u{nodes.dtype.itemsize}")
     column, right = (link & ((1 << bits) - 1)).astype(np.int64), (link >> bits).astype(np.int64)
     at, before = np.broadcast_to(trees[:, 0].astype(np.int64), (len(keys), len(trees))), None

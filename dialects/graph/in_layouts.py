@@ -25,7 +25,7 @@ from mlc.dialects.types import Shape, element_of, shape_of, tensor
 def infer_in_layouts(
     operands: Sequence[SSAValue], layouts: Layouts | None, infer: Callable[[Sequence[Shape]], TensorType]
 ) -> TensorType:
-    """The result type of an operator; ``infer`` infers it for the shapes of plain operands."""
+    """Return the result type of an operator; ``infer`` infers it for the shapes of plain operands."""
     shapes = [shape_of(v) for v in operands]
     if layouts is None:
         return infer(shapes)
@@ -36,7 +36,8 @@ def infer_in_layouts(
 
 
 class LayoutOp(StructuredOp):
-    """An operator whose operands and result may have layouts: ``layouts`` has one for each, that of the result last.
+    """An operator whose operands and result may have layouts: ``layouts`` lists one for each operand, then the
+    result's.
 
     Without ``layouts`` all are plain. A subclass declares its statements on plain tensors.
 
@@ -48,7 +49,7 @@ class LayoutOp(StructuredOp):
 
     @abstractmethod
     def plain_statements(self) -> tuple[Statement, ...]:
-        """The statements on plain operands, whose shapes are :meth:`plain_shape`."""
+        """Return the statements on plain operands, whose shapes are :meth:`plain_shape`."""
 
     def statements(self) -> tuple[Statement, ...]:
         layouts = self.data_layouts
@@ -57,11 +58,11 @@ class LayoutOp(StructuredOp):
 
     @property
     def data_layouts(self) -> Layouts | None:
-        """The layouts of operands and result; None where all are plain."""
+        """The layouts of operands and result; None if all are plain."""
         return None if self.layouts is None else self.layouts.data
 
     def plain_shape(self, n: int) -> Shape:
-        """The plain shape of operand n, or of the result (-1)."""
+        """Return the plain shape of operand n, or of the result (-1)."""
         shape = shape_of(self.operands[n] if n >= 0 else self.results[0])
         return shape if self.data_layouts is None else self.data_layouts[n].unpacked(shape)
 
@@ -74,15 +75,15 @@ class LayoutOp(StructuredOp):
 
 
 def layouts_attr(layouts: Layouts | None) -> ArrayAttr[LayoutAttr] | None:
-    """The property ``layouts`` of an operator; None where all layouts are plain."""
+    """Return the property ``layouts`` of an operator; None if all layouts are plain."""
     return None if layouts is None or all(held.plain for held in layouts) else ArrayAttr(layouts)
 
 
 def in_layouts(s: Statement, layouts: Layouts) -> Statement:
-    """The statement on buffers with ``layouts``, from the statement on plain operands and result.
+    """Translate a statement on plain operands and result to a statement on buffers with ``layouts``.
 
-    An iterator that indexes only tiled dimensions becomes two: ``c`` over tiles and, innermost, ``ci`` within a tile.
-    Where another access has no such tiles, the index is divided instead: ``x1[n // 32, k, n % 32]``.
+    An iterator that indexes only dimensions with tiles of one extent becomes two: ``c`` over tiles and, innermost,
+    ``ci`` within a tile. If another access has no such tiles, the index is divided instead: ``x1[n // 32, k, n % 32]``.
     """
     tiles = _split_iterators(s, layouts)
     extents = {n: floordiv(b, tiles.get(n, 1)) for n, b in zip(s.iters, s.bounds, strict=True)}
@@ -104,8 +105,8 @@ def _inner(iterator: str) -> str:
 
 
 def _split_iterators(s: Statement, layouts: Layouts) -> dict[str, int]:
-    """The iterators that become two, with the extent of their tiles: those that index only dimensions with such
-    tiles."""
+    """Return the iterators that are split in two, with the extent of their tiles: those that index only dimensions with
+    such tiles."""
     found: dict[str, set[int]] = {}
     bounds = dict(zip(s.iters, s.bounds, strict=True))
     for held, at in ((layouts[-1], s.out), *((layouts[x.operand], x.index or ()) for x in loads(s.value))):
@@ -118,7 +119,7 @@ def _split_iterators(s: Statement, layouts: Layouts) -> dict[str, int]:
 
 
 def _last(value: Expr) -> str | None:
-    """The last, unscaled iterator of an index: ``f`` of ``f`` and of ``g*64 + f``."""
+    """Return the last, unscaled iterator of an index: ``f`` of ``f`` and of ``g*64 + f``; None if there is none."""
     match value:
         case Index(name=name) | Call(fn="add", args=(_, Index(name=name))):
             return name
@@ -126,7 +127,7 @@ def _last(value: Expr) -> str | None:
 
 
 def _tiles(value: Expr, tile: int) -> Expr | None:
-    """The index of the tile: ``g*64 + f`` in tiles of 16 is ``g*4 + f``, where f now counts tiles."""
+    """Return the index of the tile: ``g*64 + f`` in tiles of 16 is ``g*4 + f``, where f now counts tiles."""
     match value:
         case Index():
             return value
@@ -136,7 +137,7 @@ def _tiles(value: Expr, tile: int) -> Expr | None:
 
 
 def _buffer_index(at: Sequence[Expr], held: LayoutAttr, tiles: Mapping[str, int]) -> tuple[Expr, ...]:
-    """The index in the buffer of element ``at`` of the tensor."""
+    """Return the index in the buffer of element ``at`` of the tensor."""
     place = list(held.index(at))
     for n, axis in enumerate((*held.order, *(axis for axis, _ in held.tiles))):
         last = _last(at[axis])

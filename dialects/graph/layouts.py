@@ -34,11 +34,11 @@ Layouts = Sequence["LayoutAttr"]
 
 @irdl_attr_definition
 class LayoutAttr(ParametrizedAttribute):
-    """``#graph.layout<"aBcd16b">``; and, where 6 columns of the last panel are padding,
-    ``#graph.layout<"Ba32b", padding = [6]>``.
+    """A data layout: ``#graph.layout<"aBcd16b">``, or ``#graph.layout<"Ba32b", padding = [6]>`` if 6 columns of the
+    last panel are padding.
 
-    ``padding`` has the number of padding elements for each tiled dimension, in the order of the tiles. Without it there
-    are none, or they are computed like any other element.
+    ``padding`` is the number of padding elements of each tiled dimension, in the order of the tiles. Without it, there
+    is no padding, or it is computed like any other element.
     """
 
     name = "graph.layout"
@@ -86,18 +86,18 @@ class LayoutAttr(ParametrizedAttribute):
         return not self.tiles and self.order == tuple(range(len(self.order)))
 
     def tile(self, axis: int) -> int | None:
-        """The extent of the tiles of a dimension."""
+        """Return the extent of the tiles of a dimension, or None."""
         return dict(self.tiles).get(axis)
 
     def packed(self, shape: Shape) -> Shape:
-        """The shape of the buffer for a tensor of ``shape``."""
+        """Return the shape of the buffer for a tensor of ``shape``."""
         if len(shape) != len(self.order):
             raise VerifyException(f"layout {self.tag.data!r} does not fit the shape {shape}")
         outer = [ceildiv(shape[axis], self.tile(axis) or 1) for axis in self.order]
         return (*outer, *(n for _, n in self.tiles))
 
     def unpacked(self, shape: Shape) -> Shape:
-        """The shape of the tensor in a buffer of ``shape``.
+        """Return the shape of the tensor in a buffer of ``shape``.
 
         Raises:
             VerifyException: no buffer of this shape has this layout.
@@ -115,7 +115,7 @@ class LayoutAttr(ParametrizedAttribute):
         return tuple(plain)
 
     def index(self, at: Sequence[Expr]) -> tuple[Expr, ...]:
-        """The index in the buffer of the element ``at`` of the tensor."""
+        """Return the index in the buffer of the element ``at`` of the tensor."""
         outer = [_call("floordiv", at[axis], self.tile(axis)) for axis in self.order]
         return (*outer, *(_call("mod", at[axis], n) for axis, n in self.tiles))
 
@@ -138,7 +138,7 @@ def _parse(tag: str) -> tuple[tuple[int, ...], tuple[tuple[int, int], ...]]:
 
 def layout(rank: int, tiles: Sequence[tuple[int, int]] = (), order: Sequence[int] | None = None,
            padding: Sequence[int] = ()) -> LayoutAttr:  # fmt: skip
-    """The layout of a tensor of ``rank`` dimensions with tiles (dimension, extent)."""
+    """Return the layout of a tensor of ``rank`` dimensions with tiles (dimension, extent)."""
     cut = {axis for axis, _ in tiles}
     letters = [chr(ord("A" if axis in cut else "a") + axis) for axis in (range(rank) if order is None else order)]
     return LayoutAttr("".join(letters) + "".join(f"{n}{chr(ord('a') + axis)}" for axis, n in tiles), padding)

@@ -1,4 +1,4 @@
-"""Non-affine operators: each is a runtime library function in C (``runtime/c/library/mlc_library.h``).
+"""Non-affine operators, each of which is a runtime library function in C (``runtime/c/library/mlc_library.h``).
 
 Each becomes a separate kernel that calls the function, so it is launched, planned, timed and partitioned among threads
 like every other kernel.
@@ -22,7 +22,7 @@ COMPUTED = ("f32", "f64", "i32", "i64", "ui64")  # element types that the functi
 
 
 class LibraryOp(GraphOp, ABC):
-    """Calls ``function`` on the operands, the result, and ``integers``."""
+    """An operator that calls ``function`` on the operands, the result, and ``integers``."""
 
     @property
     @abstractmethod
@@ -36,15 +36,15 @@ class LibraryOp(GraphOp, ABC):
 
     @abstractmethod
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
-        """The result by NumPy; elements that the function leaves unspecified are 0."""
+        """Return the result by NumPy; elements that the function leaves unspecified are 0."""
 
 
 def check_tensor(name: str, x: SSAValue, rank: int) -> None:
-    """Raises VerifyException unless ``x`` has this rank and a supported element type."""
+    """Raise VerifyException unless ``x`` has this rank and a supported element type."""
     if len(shape_of(x)) != rank or element_of(x) not in COMPUTED:
         raise VerifyException(f"{name}: it takes a tensor of rank {rank} of {', '.join(COMPUTED)}, not {x.type}")
 
 
 def whole_numbers(dims: Sequence[DimLike], symbols: Mapping[str, int] | None) -> list[int]:
-    """The values of dimensions for given values of the symbols."""
+    """Return the values of dimensions for given values of the symbols."""
     return [cast(int, evaluate(d, symbols or {})) for d in dims]

@@ -52,7 +52,7 @@ class YieldOp(IRDLOperation):
 
 
 class RegionOp(IRDLOperation):
-    """An operator with regions. ``used``: values from outside, which the regions get as their last arguments."""
+    """An operator with regions. ``used`` are values from outside, which the regions get as their last arguments."""
 
     def inner_blocks(self) -> list[Block]:
         return [region.block for region in self.regions]
@@ -72,7 +72,7 @@ class RegionOp(IRDLOperation):
 
 @irdl_op_definition
 class LoopOp(RegionOp):
-    """A loop: in its region, ``step`` is a dimension with the number of the iteration, from 0 on.
+    """A loop. In its region, ``step`` is a dimension: the number of the iteration, from 0 on.
 
         %last, %all = graph.loop "step0" to "seq" carry(%h) use(%x) -> (tensor<2x8xf32>, tensor<?x2x8xf32, …>)
         attributes {at = ["step0"]} {
@@ -82,10 +82,10 @@ class LoopOp(RegionOp):
         }
 
     The results are the last loop-carried values, then the collected ones: values of all iterations along a new first
-    axis, that of an iteration at index ``at``. There are ``trips`` iterations, or fewer where the integer ``limit`` or
-    predicates end the loop at run time: ``active`` before the first iteration, then the first value that an iteration
-    yields. If values are collected, the number of iterations is then the run-time dimension ``size``. ``strict``: the
-    error message where more than ``trips`` iterations would follow.
+    axis, the value of an iteration at index ``at``. There are ``trips`` iterations, or fewer if the integer ``limit``
+    or a predicate ends the loop at run time: ``active`` before the first iteration, then the first value that an
+    iteration yields. If values are collected, the number of iterations is then the run-time dimension ``size``.
+    ``strict`` is the error message for a run that would need more than ``trips`` iterations.
     """
 
     name = "graph.loop"
@@ -141,7 +141,7 @@ class LoopOp(RegionOp):
 
     @property
     def collect_at(self) -> tuple[DimLike, ...]:
-        """For each collected value, the index of an iteration's element."""
+        """The index of an iteration's element along the first axis of each collected value."""
         return dims_of(self.at)
 
     @property
@@ -156,7 +156,8 @@ class LoopOp(RegionOp):
 
     @property
     def yielded(self) -> tuple[SSAValue | None, Sequence[SSAValue], Sequence[SSAValue]]:
-        """What an iteration yields: whether there is another one, loop-carried values, values to collect."""
+        """What an iteration yields: the condition of the next iteration, the loop-carried values, and the values to
+        collect."""
         values = list(self.body.block.last_op.operands)  # type: ignore[union-attr]
         goes_on = values.pop(0) if self.active is not None else None
         return goes_on, values[: len(self.states)], values[len(self.states) :]
@@ -184,7 +185,8 @@ class LoopOp(RegionOp):
 
 @irdl_op_definition
 class IfOp(RegionOp):
-    """A branch: runs one of two regions: ``graph.if (%c : tensor<i1>) use(%x : …) -> (tensor<8xf32>) {…} else {…}``."""
+    """A branch, which runs one of two regions: ``graph.if (%c : tensor<i1>) use(%x : …) -> (tensor<8xf32>) {…} else
+    {…}``."""
 
     name = "graph.if"
     condition = operand_def(TensorType)
@@ -219,7 +221,7 @@ def _list(types: Iterable[Attribute]) -> str:
 
 
 def collect(loop: LoopOp, value: SSAValue, at: DimLike) -> SSAValue:
-    """Let a loop collect a value of its region too, at index ``at`` (in place): the result, which may exist already."""
+    """Make a loop collect another value of its region, at index ``at``. Return its result, which may exist already."""
     _, states, seen = loop.yielded
     for n, (other, index) in enumerate(zip(seen, loop.collect_at, strict=True)):
         if (other, index) == (value, at):
@@ -235,13 +237,14 @@ def collect(loop: LoopOp, value: SSAValue, at: DimLike) -> SSAValue:
 
 
 def size_made(op: Operation) -> str | None:
-    """The run-time dimension that ``op`` defines."""
+    """Return the run-time dimension that ``op`` defines, or None."""
     size = op.size if isinstance(op, SizedOp | LoopOp) else None
     return None if size is None else size.data
 
 
 def size_bounds(ops: Iterable[Operation]) -> dict[str, DimLike]:
-    """The upper bounds of the run-time dimensions that operators define, in order, in terms of other symbols."""
+    """Return the upper bounds of the run-time dimensions that operators define, in order, as functions of other
+    symbols."""
     found: dict[str, DimLike] = {}
     for op in ops:
         if (size := size_made(op)) is not None:
@@ -251,11 +254,11 @@ def size_bounds(ops: Iterable[Operation]) -> dict[str, DimLike]:
 
 
 def steps_of(dims: Iterable[DimLike]) -> set[str]:
-    """The iteration numbers among the symbols of dimensions."""
+    """Return the iteration numbers among the symbols of dimensions."""
     return {symbol for symbol in symbols_of(dims) if STEP.fullmatch(symbol)}
 
 
 def local_symbols(dims: Iterable[DimLike]) -> set[str]:
-    """Symbols that do not occur in the shapes of inputs."""
+    """Return the symbols that do not occur in the shapes of inputs."""
     dims = list(dims)
     return sizes_of(dims) | steps_of(dims)

@@ -1,4 +1,4 @@
-"""Elementwise operators: one operator, ``graph.map``, over any scalar expression."""
+"""The elementwise operator ``graph.map``, over any scalar expression."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ class MapOp(StructuredOp):
 
     @classmethod
     def reading(cls, expr: Expr, args: Sequence[SSAValue]) -> MapOp:
-        """``expr`` over those of ``args`` that it reads: ``x2 * x2`` of three is ``x0 * x0`` of the last."""
+        """Return a map of ``expr`` over the operands in ``args`` that it reads: ``x2 * x2`` becomes ``x0 * x0`` of the
+        last one."""
         read = sorted({load.operand for load in loads(expr)})
         return cls(substitute(expr, lambda load: Load(read.index(load.operand))), [args[n] for n in read])
 
@@ -67,15 +68,16 @@ def _infer(text: str, args: Sequence[SSAValue]) -> TensorType:
 
 @lru_cache(maxsize=4096)
 def _inferred(text: str, args: tuple[Attribute, ...]) -> TensorType:
-    """The type of a map, which expression and types of operands decide: a model repeats few of them."""
+    """Return the type of a map, from its expression and the types of its operands. Cached: a model repeats few of
+    them."""
     element = scalar_element("graph.map", text, args)
     return tensor(element, broadcast_shapes([shape_of(a) for a in args]))
 
 
 def scalar_element(op: str, text: str, args: Sequence[SSAValue | Attribute], *, indexed: bool = False) -> str:
-    """The element name in which ``text`` computes, a scalar expression over whole operands of the operator ``op``.
+    """Return the element type of ``text``, a scalar expression over whole operands of the operator ``op``.
 
-    ``indexed``: over their elements instead, ``x0[i0, i1]``.
+    ``indexed``: the expression is over elements of the operands instead, ``x0[i0, i1]``.
 
     Raises:
         VerifyException: not an expression over ``args``, or of no one type.
@@ -94,7 +96,8 @@ def scalar_element(op: str, text: str, args: Sequence[SSAValue | Attribute], *, 
 
 
 def _verify_load(op: str, text: str, load: Load, args: Sequence[SSAValue | Attribute], indexed: bool) -> None:
-    """Check that a load names an operand, and has an index for each of its dimensions where elements are read."""
+    """Check that a load names an operand and, if it reads an element, has an index for each dimension of the
+    operand."""
     if load.operand >= len(args):
         raise VerifyException(f"{op}: {text} reads x{load.operand} of {len(args)} operands")
     rank, given = len(shape_of(args[load.operand])), len(load.index or ())

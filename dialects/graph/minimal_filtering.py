@@ -21,7 +21,8 @@ Matrix = tuple[tuple[float, ...], ...]
 
 @lru_cache
 def matrices(m: int) -> tuple[Matrix, Matrix, Matrix]:
-    """(Aᵀ [m, a], G [a, 3], Bᵀ [a, a]) of F(m, 3), by Cook's and Toom's construction; exact but for G's thirds."""
+    """Return (Aᵀ [m, a], G [a, 3], Bᵀ [a, a]) of F(m, 3), by Cook's and Toom's construction. All but the thirds in G
+    are exact."""
     points = POINTS[: m + TAPS - 2]
     scales = [_value([p - q for q in points if q != p]) for p in points]
     at = [[p**i for p in points] + [Fraction(i == m - 1)] for i in range(m)]
@@ -32,7 +33,8 @@ def matrices(m: int) -> tuple[Matrix, Matrix, Matrix]:
 
 
 def transform(m: int, adjoint: bool) -> Matrix:
-    """What makes the a points of a tile: Bᵀ [a, a] of data, A [a, m] of an ``adjoint`` of outputs."""
+    """Return the matrix that computes the a points of a tile: Bᵀ [a, a] for data, A [a, m] for an ``adjoint`` of
+    outputs."""
     at, _, bt = matrices(m)
     return tuple(zip(*at, strict=True)) if adjoint else bt
 
@@ -45,7 +47,7 @@ def _value(factors: Sequence[Fraction]) -> Fraction:
 
 
 def _polynomial(roots: Sequence[Fraction]) -> list[Fraction]:
-    """Coefficients of ∏(x - root), the constant one first."""
+    """Return the coefficients of ∏(x - root), the constant one first."""
     total = [Fraction(1)]
     for root in roots:
         total = [low - root * high for low, high in zip([Fraction(0), *total], [*total, Fraction(0)], strict=True)]
@@ -57,8 +59,8 @@ def _floats(rows: Sequence[Sequence[Fraction]]) -> Matrix:
 
 
 def _plain(coefficients: Sequence[float], terms: Sequence[str]) -> tuple[bool, str] | None:
-    """(is it negated, text) of a sum of products; None: it is 0. The last coefficient of the text is positive, so that
-    sums that differ in sign have equal text."""
+    """Return a sum of products as (is it negated, text), or None if it is 0. The last coefficient of the text is
+    positive, so sums that differ only in sign have equal text."""
     parts = [(c, t) for c, t in zip(coefficients, terms, strict=True) if c]
     if not parts:
         return None
@@ -68,7 +70,7 @@ def _plain(coefficients: Sequence[float], terms: Sequence[str]) -> tuple[bool, s
 
 
 def even_odd(coefficients: Sequence[float], terms: Sequence[str]) -> str:
-    """A row of Bᵀ times ``terms``. The rows of the points p and -p are E + O and E - O: they share both."""
+    """Return a row of Bᵀ times ``terms``. The rows of the points p and -p are E + O and E - O, and share both sums."""
     halves = [_plain(coefficients[k::2], terms[k::2]) for k in (0, 1)]
     found = sorted(half for half in halves if half)  # what is added first
     (negative, text), rest = found[0], found[1:]
@@ -77,7 +79,8 @@ def even_odd(coefficients: Sequence[float], terms: Sequence[str]) -> str:
 
 
 def paired(coefficients: Sequence[float], terms: Sequence[str]) -> str:
-    """A row of Aᵀ times ``terms``. The columns of p and -p differ in sign at most: rows share sums of two terms."""
+    """Return a row of Aᵀ times ``terms``. The columns of p and -p differ at most in sign, so rows share sums of two
+    terms."""
     c, last = coefficients, len(terms) - 1
     parts = [(c[k], f"({terms[k]} {'+' if c[k] == c[k + 1] else '-'} {terms[k + 1]})") for k in range(1, last, 2)]
     parts = [(c[0], terms[0]), *parts, (c[last], terms[last])]

@@ -38,10 +38,11 @@ from mlc.dialects.types import element_of, shape_of, tensor
 
 @irdl_op_definition
 class ReshapeOp(StructuredOp):
-    """The same elements in row-major order under another shape; never moves data (a view of the buffer).
+    """The same elements in row-major order with another shape. A reshape never moves data: it is a view of the
+    buffer.
 
-    With run-time dimensions, a ``graph.size`` before it checks that the number of elements is equal. A ``barrier`` is
-    kept, so that what reads it is computed anew (JAX: optimization_barrier).
+    With run-time dimensions, a ``graph.size`` before it checks that the number of elements is equal. Passes keep a
+    ``barrier``, so that its readers are recomputed (JAX: optimization_barrier).
     """
 
     name = "graph.reshape"
@@ -87,7 +88,7 @@ def _infer_reshape(input: SSAValue, shape: Sequence[DimLike]) -> TensorType:
 
 @irdl_op_definition
 class TransposeOp(StructuredOp):
-    """Dimension n of the result is dimension ``perm[n]`` of the operand."""
+    """A transposition: dimension n of the result is dimension ``perm[n]`` of the operand."""
 
     name = "graph.transpose"
     input = operand_def(TensorType)
@@ -120,7 +121,8 @@ def _infer_transpose(input: SSAValue, perm: Sequence[int]) -> TensorType:
 
 @irdl_op_definition
 class BroadcastOp(StructuredOp):
-    """Broadcast dimensions of extent 1 (and add leading ones) to ``shape``, like NumPy's broadcast_to."""
+    """A broadcast to ``shape``: dimensions of extent 1 are repeated and leading ones added, like NumPy's
+    broadcast_to."""
 
     name = "graph.broadcast"
     input = operand_def(TensorType)
@@ -151,7 +153,8 @@ def _infer_broadcast(input: SSAValue, shape: tuple[DimLike, ...]) -> TensorType:
 
 @irdl_op_definition
 class SliceOp(StructuredOp):
-    """``sizes[n]`` elements of dimension n from ``starts[n]`` on, with step ``steps[n]`` (which may be negative)."""
+    """A slice: ``sizes[n]`` elements of dimension n from ``starts[n]`` on, with step ``steps[n]`` (which may be
+    negative)."""
 
     name = "graph.slice"
     input = operand_def(TensorType)
@@ -196,7 +199,7 @@ def _infer_slice(
 
 @irdl_op_definition
 class ConcatOp(StructuredOp):
-    """Operands concatenated along ``axis``."""
+    """The concatenation of the operands along ``axis``."""
 
     name = "graph.concat"
     args = var_operand_def(TensorType)

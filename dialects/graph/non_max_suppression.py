@@ -1,4 +1,4 @@
-"""Non-maximum suppression: of overlapping boxes, the one with the highest score is selected."""
+"""Non-maximum suppression: of overlapping boxes, only the one with the highest score is selected."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _selected(boxes: Array, scores: Array, most: int, overlap: float, least: flo
 
 
 def _share(a: Array, b: Array) -> float:
-    """Intersection over union; 0 for disjoint boxes."""
+    """Return the intersection over union of two boxes; 0 for disjoint boxes."""
     sides = np.minimum(a[2:], b[2:]) - np.maximum(a[:2], b[:2])
     if (sides <= 0).any():
         return 0.0

@@ -58,7 +58,7 @@ def _packed(input: SSAValue, layout: LayoutAttr) -> TensorType:
 
 @irdl_op_definition
 class UnpackOp(_RepackOp):
-    """The tensor in a packed buffer (``linalg.unpack``), without the padding of the layout.
+    """The tensor of a packed buffer (``linalg.unpack``), without the padding of the layout.
 
     ``%w = graph.unpack(%p) {layout = #graph.layout<"Ba32b", padding = [6]>} :
     (tensor<3x64x32xf32>) -> tensor<64x90xf32>``

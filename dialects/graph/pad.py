@@ -1,4 +1,4 @@
-"""Padding: constants round a tensor and between its elements, as statements over disjoint boxes."""
+"""Padding: constants around a tensor and between its elements, as statements over disjoint boxes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from mlc.dialects.types import element_of, shape_of, tensor
 
 @irdl_op_definition
 class PadOp(StructuredOp):
-    """Pad with a constant, for each dimension: ``low`` before, ``high`` after, ``interior`` between neighbours.
+    """A padding with a constant: in each dimension ``low`` elements before, ``high`` after, ``interior`` between
+    neighbours.
 
-    For negative padding there is ``graph.slice``. Interior padding makes a convolution of a transposed convolution.
+    ``graph.slice`` expresses negative padding. Interior padding expresses a transposed convolution as a convolution.
     """
 
     name = "graph.pad"
@@ -53,7 +54,7 @@ class PadOp(StructuredOp):
 
     @property
     def number(self) -> float:
-        """The constant."""
+        """The constant that pads."""
         return _number(self.value.data)
 
     def infer(self) -> TensorType:
@@ -72,8 +73,9 @@ class PadOp(StructuredOp):
         return (copy, *self._borders(value))
 
     def _borders(self, value: str) -> list[Statement]:
-        """Disjoint boxes around the copy: for each dimension n the box before and the box after it, which cover the
-        copy's range of the dimensions before n and the whole range of those after n."""
+        """Return statements that write disjoint boxes around the copy: for each dimension n the box before and the box
+        after it. These boxes have the copy's extent in the dimensions before n, and the whole extent in the dimensions
+        after n."""
         source, target = shape_of(self.input), shape_of(self.result)
         low, high = dims_of(self.low), dims_of(self.high)
         names, boxes = iterators(len(target)), []
@@ -89,7 +91,7 @@ class PadOp(StructuredOp):
 
 
 def _number(text: str) -> float:
-    """The value of a literal in scalar expressions, such as ``(-inf)``."""
+    """Return the value of a literal in scalar expressions, such as ``(-inf)``."""
     value = parse(text)
     if not isinstance(value, Const):
         raise VerifyException(f"graph.pad: the value {text!r} is not a number")

@@ -1,4 +1,4 @@
-"""An operator that is another expression in each part of its result: index-set splitting."""
+"""Index-set splitting: an operator that computes another expression in each box of its result."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from mlc.dialects.semantics.statement import Statement, statement
 from mlc.dialects.types import tensor
 
 Box = tuple[tuple[int, ...], tuple[int, ...]]
-"""First element and sizes."""
+"""The first element and the extents of a box."""
 
 
 @irdl_op_definition
 class PiecewiseOp(StructuredOp):
-    """``exprs[n]`` at the points ``i0, i1, …`` of box ``n``, counted from its first element; the boxes partition the
-    result. A shift over a periodic line:
+    """An expression ``exprs[n]`` at each point ``i0, i1, …`` of box ``n``, counted from its first element. The boxes
+    partition the result. A shift over a periodic line:
 
     ``%y = graph.piecewise ["x0[i0 + 7]", "x0[i0]"](%x) {starts = array<i64: 0, 1>, sizes = array<i64: 1, 7>} : …``
     """

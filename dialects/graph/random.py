@@ -1,6 +1,6 @@
-"""Random numbers: the run counter, by which they differ from run to run, and the generator MT19937.
+"""Random numbers: the run counter, by which the numbers of runs differ, and the generator MT19937.
 
-Arithmetic operators compute the distributions from these.
+Arithmetic operators compute the distributions from the generator's numbers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class RunCounterOp(GraphOp):
 
     ``%n = graph.run_counter : tensor<i64>``
 
-    Pure within a run, but not a constant: it has no operands, and is not folded.
+    The operator is pure within a run, but not a constant: no pass folds it.
     """
 
     name = "graph.run_counter"
@@ -42,18 +42,20 @@ class RunCounterOp(GraphOp):
         return tensor("i64", ())
 
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
-        """0: the interpreter's run is the first."""
+        """Return 0: the interpreter's run is the first."""
         return np.zeros((), np.int64)
 
 
 @irdl_op_definition
 class RandomDrawOp(LibraryOp):
-    """Numbers of NumPy's ``RandomState``: in [0, 1), or points of the unit disc, as its polar method draws them.
+    """Random numbers of NumPy's ``RandomState``: in [0, 1), or points of the unit disc, as its polar method draws
+    them.
 
     ``%u = graph.random_draw "uniform"(%key) : tensor<3xi64> -> tensor<60xf64>``
     ``%p = graph.random_draw "disc"(%key) : tensor<3xi64> -> tensor<30x2xf64>``
 
-    The key is the low 32 bits of each number, without trailing zeros: one number is a seed, several are an array seed.
+    The key is the low 32 bits of each number in ``%key``, without trailing zeros: one number is a seed, several are an
+    array seed.
     MT19937 (Matsumoto and Nishimura, 1998), with 53 random bits a double.
     """
 
@@ -91,7 +93,7 @@ class RandomDrawOp(LibraryOp):
 
 
 def _in_disc(state: np.random.RandomState, count: int) -> Array:
-    """The first points, drawn from the square around 0, that are in the disc and not its center."""
+    """Return the first points, drawn from the square around 0, that are in the disc and not its center."""
     points = np.empty((0, 2))
     while len(points) < count:
         more = 2 * state.random_sample((count - len(points), 2)) - 1

@@ -18,7 +18,7 @@ from mlc.dialects.types import Shape, element_of, shape_of, tensor
 
 @irdl_op_definition
 class ReduceOp(StructuredOp):
-    """Combine all elements along ``axes`` by a monoid (add, mul, max, min, and_, or_).
+    """A reduction of all elements along ``axes`` by a monoid (add, mul, max, min, and_, or_).
 
     ``%y = graph.reduce "add"(%x) {axes = [1], keepdims = false} : (tensor<4x8xf32>) -> tensor<4xf32>``
     """
@@ -73,7 +73,7 @@ def _infer_reduce(fn: str, input: SSAValue, axes: Sequence[int], keepdims: bool)
 
 @irdl_op_definition
 class PoolOp(StructuredOp):
-    """Combine the elements of a sliding window by a monoid; the window slides over dimensions 2, 3, … (no padding).
+    """A reduction of a sliding window by a monoid; the window slides over dimensions 2, 3, … (no padding).
 
     ``%y = graph.pool "max"(%x) {kernel = [3, 3], strides = [2, 2], dilations = [1, 1]} : …``
     """

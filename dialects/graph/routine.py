@@ -28,7 +28,8 @@ from mlc.dialects.types import element_of, shape_of, tensor
 
 @irdl_op_definition
 class RoutineOp(GraphOp):
-    """A routine of ``ROUTINES`` on its operands, with constant strings (``words``) and integers (``numbers``).
+    """A call of a routine of ``ROUTINES`` on the operands, with constant strings (``words``) and integers
+    (``numbers``).
 
     ``%y = graph.routine "string.concat"(%a, %b) : (tensor<3xi64>, tensor<3xi64>) -> tensor<3xi64>``
     """
@@ -66,11 +67,11 @@ class RoutineOp(GraphOp):
         return tensor(routine.result, (*first, *shape[len(first) :]) if routine.widens else first)
 
     def parameters(self) -> tuple[tuple[str, ...], tuple[int, ...]]:
-        """The words and numbers of the routine."""
+        """Return the words and numbers of the routine."""
         words = tuple(unescaped(w.data) for w in self.words or ())
         return words, () if self.numbers is None else ints_of(self.numbers)
 
     def evaluate_with(self, strings: StringTable, operands: Sequence[Array], symbols: Mapping[str, int]) -> Array:
-        """The result for concrete operands; new strings are added to ``strings``."""
+        """Return the result for concrete operands; new strings are added to ``strings``."""
         shape = tuple(cast(int, evaluate(d, symbols)) for d in shape_of(self.result))
         return ROUTINES[self.fn.data].meaning(Given(strings, *self.parameters(), shape), *operands)

@@ -18,11 +18,11 @@ from mlc.dialects.types import element_of, shape_of, tensor
 
 @irdl_op_definition
 class ScanOp(LibraryOp):
-    """Running sums (or products) along the middle dimension, with ``reverse`` from its end.
+    """Running sums (or products) along the middle dimension, from its start or, with ``reverse``, from its end.
 
     ``%y = graph.scan "add"(%x) {exclusive = false, reverse = false} : tensor<4x100x8xf32> -> tensor<4x100x8xf32>``
 
-    With ``exclusive`` an element is not in its own sum.
+    With ``exclusive``, the sum at an element does not include it.
     """
 
     name = "graph.scan"

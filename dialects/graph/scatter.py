@@ -20,11 +20,12 @@ REDUCTIONS = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.mi
 
 @irdl_op_definition
 class ScatterOp(LibraryOp):
-    """Scatter: ``data`` with each row of ``updates`` written at its index, in order, or combined with the row there.
+    """A scatter: ``data`` with each row of ``updates`` written at its index, in order, or combined with the row
+    there.
 
     ``%y = graph.scatter "add"(%data, %indices, %updates) : tensor<9x4xf32>, tensor<3xi64>, tensor<3x4xf32> -> …``
 
-    Without a reduction (`"none"`) elements may have any type, and the last of several updates of a row wins. An update
+    Without a reduction (`"none"`) elements may have any type, and the last of several updates of a row stays. An update
     with an index out of bounds is skipped.
     """
 

@@ -26,7 +26,8 @@ Interval = tuple[DimLike, DimLike]  # the least and the most
 
 
 class SizedOp(GraphOp):
-    """Defines the run-time dimension ``size``. Not pure: operators use the dimension without reading the result."""
+    """An operator that defines the run-time dimension ``size``. It is not pure: operators use the dimension without
+    reading the operator's result."""
 
     size = prop_def(StringAttr)
 
@@ -36,14 +37,14 @@ class SizedOp(GraphOp):
         """An upper bound of the dimension."""
 
     def check_name(self) -> None:
-        """Raises VerifyException where the name is not that of a run-time dimension."""
+        """Raise VerifyException if the name is not that of a run-time dimension."""
         if not SIZE.fullmatch(self.size.data):
             raise VerifyException(f"{self.name}: {self.size.data!r} is not the name of a size, such as size0")
 
 
 @irdl_op_definition
 class NonzeroOp(SizedOp):
-    """Nonzero: the indices where a mask is true, ascending. Their number is the run-time dimension ``size``.
+    """Nonzero: the indices at which a mask is true, ascending. Their number is the run-time dimension ``size``.
 
     ``%p = graph.nonzero "size0"(%mask) : tensor<8xi1> -> tensor<?xi64, #graph.dims<["size0"]>>``
     """
@@ -68,18 +69,17 @@ class NonzeroOp(SizedOp):
         return tensor("i64", [Dim.symbol(self.size.data)])
 
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
-        """The indices as i64."""
+        """Return the indices as i64."""
         return np.flatnonzero(operands[0]).astype(np.int64)
 
 
 @irdl_op_definition
 class SizeOp(SizedOp):
-    """Define the run-time dimension ``size`` as ``value``: 0 to ``most``, or the run fails with the message ``why``.
+    """The run-time dimension ``size`` becomes ``value``: 0 to ``most``, or the run fails with the message ``why``.
 
     ``%n = graph.size "size0"(%value) most "room0" else "Range 'r': …" : tensor<i64>``
 
-    Where nothing else bounds the value, ``most`` is a dimension of the program, ``room0``, which the caller can
-    increase.
+    If nothing else bounds the value, ``most`` is a dimension of the program, ``room0``, which the caller can increase.
     """
 
     name = "graph.size"
@@ -105,7 +105,7 @@ class SizeOp(SizedOp):
         return tensor("i64", [])
 
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
-        """The value. RunError where it is negative or above the bound."""
+        """Return the value; raise RunError if it is negative or above the bound."""
         most = None if ROOM.fullmatch(self.most.data) else evaluate(self.bound, symbols or {})
         if operands[0] < 0 or (most is not None and operands[0] > most):
             raise RunError(self.why.data)
@@ -113,20 +113,20 @@ class SizeOp(SizedOp):
 
 
 def room_of(size: str) -> str:
-    """The dimension that bounds a run-time dimension where nothing else does."""
+    """Return the dimension that bounds a run-time dimension if nothing else does."""
     return size.replace("size", "room")
 
 
 def sizes_of(dims: Iterable[DimLike]) -> set[str]:
-    """The run-time dimensions among the symbols of dimensions."""
+    """Return the run-time dimensions among the symbols of dimensions."""
     return {symbol for symbol in symbols_of(dims) if SIZE.fullmatch(symbol)}
 
 
 def upper(value: DimLike, bounds: Mapping[str, DimLike]) -> DimLike:
-    """An upper bound of ``value``, without run-time dimensions, if each of these is between 0 and its bound.
+    """Return an upper bound of ``value`` without run-time dimensions, if each of these is between 0 and its bound.
 
-    Other symbols remain, so the bound is tight for each of their values. Interval arithmetic: a dimension that occurs
-    twice may have two values, so ``size0 - size0//2`` is at most the bound of ``size0``.
+    Other symbols remain in the bound, so it is tight for each of their values. Interval arithmetic: a dimension that
+    occurs twice may have two values, so ``size0 - size0//2`` is at most the bound of ``size0``.
     """
     return _interval(value, bounds)[1]
 
@@ -160,7 +160,7 @@ def _atom(atom: Atom, bounds: Mapping[str, DimLike]) -> Interval:
 
 
 def _product(factors: Sequence[Interval]) -> Interval:
-    """The bounds of a product."""
+    """Return the bounds of the product of ``factors``."""
     low, high = factors[0] if factors else (1, 1)
     for least, most in factors[1:]:
         if _is_never_negative(low) and _is_never_negative(least):
@@ -174,7 +174,7 @@ def _product(factors: Sequence[Interval]) -> Interval:
 
 
 def _is_never_negative(value: DimLike) -> bool:
-    """Whether that is seen from the signs of the terms."""
+    """Return whether the signs of the terms prove that ``value`` is at least 0."""
     if not isinstance(value, Dim):
         return value >= 0
     return all(c > 0 and all(map(_is_extent, monomial)) for monomial, c in value.terms)

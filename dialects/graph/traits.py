@@ -10,7 +10,7 @@ from xdsl.traits import OpTrait
 
 @dataclass(frozen=True)
 class GraphTrait(OpTrait):
-    """A property of an operator, which may depend on its attributes and its neighbours (``holds``)."""
+    """A trait of an operator. ``holds`` may read the operator's attributes and its neighbours."""
 
     def holds(self, op: Operation) -> bool:
         return True
@@ -21,12 +21,13 @@ class Elementwise(GraphTrait):
 
 
 class PointwiseIndices(GraphTrait):
-    """A gather each of whose elements follows from one element of each operand but the tables, which it reads at
-    computed indices: ``x0[i64(x1[i0])]``."""
+    """The operator is a gather: each element of the result follows from one element of each operand, except the tables,
+    which it reads at computed indices: ``x0[i64(x1[i0])]``."""
 
 
 class RowReduction(GraphTrait):
-    """Combines the elements of ``input`` along ``axes``; elementwise operators on the same rows can fuse with it."""
+    """The operator combines the elements of ``input`` along ``axes``; elementwise operators on the same rows can fuse
+    with it."""
 
 
 class PlaneByPlane(GraphTrait):
@@ -34,11 +35,11 @@ class PlaneByPlane(GraphTrait):
 
 
 class FusesWithProducer(GraphTrait):
-    """Fuses into the kernel that computes its first operand, whatever else that kernel computes."""
+    """The operator fuses into the kernel that computes its first operand, whatever else that kernel computes."""
 
 
 class FusesWithConsumer(GraphTrait):
-    """Fuses with the operator that reads its result as first operand."""
+    """The operator fuses with the operator that reads its result as first operand."""
 
 
 class ViewLike(GraphTrait):
@@ -46,6 +47,6 @@ class ViewLike(GraphTrait):
 
 
 def has(op: Operation, trait: type[GraphTrait]) -> bool:
-    """Whether an operator has a trait, and the trait holds here."""
+    """Return whether an operator has a trait and the trait holds for it."""
     found = op.get_trait(trait)
     return found is not None and found.holds(op)

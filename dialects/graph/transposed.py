@@ -1,4 +1,4 @@
-"""Transposed convolutions with strides, as one convolution a phase, without inserted zeros."""
+"""Transposed convolutions with strides, as one convolution for each phase of the stride, without inserted zeros."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from mlc.dialects.types import Shape, element_of, tensor
 
 @irdl_op_definition
 class ConvTransposeOp(LayoutOp):
-    """ONNX ConvTranspose (11) of input [N, C, X…] and weight [s…, F, C, T…]: output s·i + p is, for each phase p, a
-    convolution of T taps by weight[p…], over the input from row i + (p + low) // s on. ``low`` is the number of
-    elements cropped at the start of the result. The input is padded, so that all rows exist: X = Y + (s - 1 + low) //
-    s + T - 1 for results [N, F, s·Y…].
+    """A transposed convolution (ONNX ConvTranspose 11) of input [N, C, X…] and weight [s…, F, C, T…]. For each phase p,
+    the outputs s·i + p are a convolution with the T taps weight[p…], over the input from row i + (p + low) // s on.
+    ``low`` is the number of elements cropped at the start of the result. The input is padded, so that all rows exist: X
+    = Y + (s - 1 + low) // s + T - 1 for results [N, F, s·Y…].
 
     ``%y = graph.conv_transpose(%x, %w) {strides = [2, 2], low = [1, 1]} :
     (tensor<1x8x10x10xf32>, tensor<2x2x4x8x2x2xf32>) -> tensor<1x4x16x16xf32>``
@@ -75,7 +75,7 @@ class ConvTransposeOp(LayoutOp):
 
 
 def _parts(w: Sequence[Any], rank: int) -> tuple[Any, ...]:
-    """Phases, filters, channels and taps of a weight's shape."""
+    """Return the phases, filters, channels and taps of a weight's shape."""
     return tuple(w[:rank]), w[rank], w[rank + 1], tuple(w[rank + 2 : 2 * rank + 2])
 
 

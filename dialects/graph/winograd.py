@@ -1,9 +1,10 @@
-"""Winograd convolution: the transforms of tiles round the products of a 3x3 convolution (``minimal_filtering.py``).
+"""Winograd convolution: the transforms of tiles before and after the products of a 3x3 convolution
+(``minimal_filtering.py``).
 
     rows → input → products, a convolution of 1x1 with a group for each of the a x a points of a tile → sums → output
 
-Rows and columns of tiles have a dimension each: [.., th, tw, b]. A reshape makes one of both where the products pass
-all tiles; without it, the transforms fuse with the products, and all run a row of tiles at a time.
+Rows and columns of tiles have a dimension each: [.., th, tw, b]. If the products iterate over all tiles, a reshape
+joins both dimensions. Without the reshape, the transforms fuse with the products, and all run a row of tiles at a time.
 """
 
 from __future__ import annotations
@@ -43,11 +44,11 @@ class WinogradOp(StructuredOp):
 
 @irdl_op_definition
 class WinogradRowsOp(WinogradOp):
-    """Bᵀ d of the rows of each row of tiles: [N, C, m*th + 2, W, b] → [N, C, th, a, W, b].
+    """The rows of the input transform, Bᵀ d, for each row of tiles: [N, C, m*th + 2, W, b] → [N, C, th, a, W, b].
 
     ``%t = graph.winograd_rows(%x) {m = 4} : (tensor<1x4x58x58x16xf32>) -> tensor<1x4x14x6x58x16xf32>``
 
-    With ``adjoint``, A y of the rows of an adjoint, whose tiles of m x m do not overlap: [N, C, m*th, W, b].
+    With ``adjoint``, it is A y of the rows of an adjoint [N, C, m*th, W, b], whose tiles of m x m do not overlap.
     """
 
     name = "graph.winograd_rows"
@@ -77,10 +78,11 @@ class WinogradRowsOp(WinogradOp):
 
 
 def tiles_in(op: str, extent: object, m: int, adjoint: bool = False) -> int:
-    """The tiles of an extent of data, which overlap by two, or of an adjoint.
+    """Return the number of tiles in an extent of data, where tiles overlap by two, or of an adjoint, where they do
+    not.
 
     Raises:
-        VerifyException: it is no whole number of tiles.
+        VerifyException: the extent is no whole number of tiles.
     """
     overlap = 0 if adjoint else TAPS - 1
     if not isinstance(extent, int) or extent < m + overlap or (extent - overlap) % m:
@@ -97,7 +99,8 @@ def _infer_rows(input: SSAValue, m: int, adjoint: bool) -> TensorType:
 
 
 class _ReadByOneProduct(FusesWithConsumer):
-    """Only tiles that one product reads as they are: with two, each could need the other's results."""
+    """Holds if one product alone reads the tiles directly. If two did, each of them could need the results of the
+    other."""
 
     def holds(self, op: Operation) -> bool:
         assert isinstance(op, WinogradInputOp)
@@ -106,7 +109,8 @@ class _ReadByOneProduct(FusesWithConsumer):
 
 
 class _ReadsRows(FusesWithProducer):
-    """Only rows as they are: those that a reshape gives have a kernel of their own."""
+    """Holds if the operator reads a ``graph.winograd_rows`` directly. The rows that a reshape reads have their own
+    kernel."""
 
     def holds(self, op: Operation) -> bool:
         assert isinstance(op, WinogradInputOp)
@@ -115,7 +119,8 @@ class _ReadsRows(FusesWithProducer):
 
 @irdl_op_definition
 class WinogradInputOp(WinogradOp):
-    """(Bᵀ d) B of each tile, from ``graph.winograd_rows``: [N, C, th, a, m*tw + 2, b] → [N, a*a*C, th, tw, b].
+    """The columns of the input transform, (Bᵀ d) B, for each tile of ``graph.winograd_rows``: [N, C, th, a, m*tw + 2,
+    b] → [N, a*a*C, th, tw, b].
 
     ``%v = graph.winograd_input(%t) {m = 4} : (tensor<1x4x14x6x58x16xf32>) -> tensor<1x144x14x14x16xf32>``
     """

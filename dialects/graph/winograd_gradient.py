@@ -1,4 +1,5 @@
-"""Winograd's convolution of a gradient: the derivative of a 3x3 convolution by its filters (``minimal_filtering.py``).
+"""Winograd's convolution of a gradient: the derivative of a 3x3 convolution with respect to its filters
+(``minimal_filtering.py``).
 
     rows → points of the image and of the adjoint → products, summed over all tiles → tap rows → taps
 
@@ -24,7 +25,7 @@ from mlc.dialects.types import element_of, shape_of, tensor
 
 
 class _ReadsRowsAlone(FusesWithProducer):
-    """Only rows that nothing else reads."""
+    """Holds if the operator reads rows that no other operator reads."""
 
     def holds(self, op: Operation) -> bool:
         assert isinstance(op, (WinogradPointsOp, WinogradTapsOp))
@@ -33,8 +34,8 @@ class _ReadsRowsAlone(FusesWithProducer):
 
 @irdl_op_definition
 class WinogradPointsOp(WinogradOp):
-    """(Bᵀ d) B of each tile, from ``graph.winograd_rows``, each point in one piece: [N, C, th, a, m*tw + 2, b] →
-    [a*a, C, N, th, tw, b]; with ``adjoint`` (A y) Aᵀ of [N, C, th, a, m*tw, b].
+    """The input transform (Bᵀ d) B of each tile of ``graph.winograd_rows``, with the points as first dimension: [N, C,
+    th, a, m*tw + 2, b] → [a*a, C, N, th, tw, b]; with ``adjoint``, (A y) Aᵀ of [N, C, th, a, m*tw, b].
 
     ``%v = graph.winograd_points(%t) {m = 4} : (tensor<8x4x2x6x10x16xf32>) -> tensor<36x4x8x2x2x16xf32>``
     """
@@ -77,7 +78,7 @@ def _infer_points(input: SSAValue, m: int, adjoint: bool) -> TensorType:
 
 @irdl_op_definition
 class WinogradTapRowsOp(WinogradOp):
-    """Gᵀ q of the sums of all tiles: [C, F, a*a, c, f] → [C, F, c, 3, a, f].
+    """The rows of the filter transform, Gᵀ q, of the sums of all tiles: [C, F, a*a, c, f] → [C, F, c, 3, a, f].
 
     ``%s = graph.winograd_tap_rows(%q) {m = 4} : (tensor<4x8x36x16x16xf32>) -> tensor<4x8x16x3x6x16xf32>``
     """
@@ -104,7 +105,7 @@ class WinogradTapRowsOp(WinogradOp):
 
 
 def _by_taps(m: int) -> Sequence[Sequence[float]]:
-    """Gᵀ [3, a]."""
+    """Return Gᵀ [3, a]."""
     return tuple(zip(*matrices(m)[1], strict=True))
 
 
@@ -118,7 +119,8 @@ def _infer_tap_rows(input: SSAValue, m: int) -> TensorType:
 
 @irdl_op_definition
 class WinogradTapsOp(WinogradOp):
-    """(Gᵀ q) G, the derivative by the taps, from ``graph.winograd_tap_rows``: [C, F, c, 3, a, f] → [C, F, 3, 3, c, f].
+    """The derivative with respect to the taps, (Gᵀ q) G, from ``graph.winograd_tap_rows``: [C, F, c, 3, a, f] → [C, F,
+    3, 3, c, f].
 
     ``%g = graph.winograd_taps(%s) {m = 4} : (tensor<4x8x16x3x6x16xf32>) -> tensor<4x8x3x3x16x16xf32>``
     """

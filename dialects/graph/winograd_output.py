@@ -1,4 +1,4 @@
-"""Winograd convolution: the transform of the products of tiles to outputs, with the epilogue (``winograd.py``)."""
+"""Winograd convolution: the transform of the products of tiles to outputs, with the epilogue (see ``winograd.py``)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mlc.dialects.types import Shape, element_of, shape_of, tensor
 
 
 class _ReadsConvolution(FusesWithProducer):
-    """Only products that a convolution gives as they are."""
+    """Holds if the operator reads the result of a convolution directly."""
 
     def holds(self, op: Operation) -> bool:
         assert isinstance(op, WinogradSumsOp)
@@ -31,8 +31,8 @@ class _ReadsConvolution(FusesWithProducer):
 
 @irdl_op_definition
 class WinogradSumsOp(WinogradOp):
-    """Aᵀ q of the products of each tile, for outputs of ``extents`` Y x X: [N, a*a*F, th, tw, b] →
-    [N, F, th, m, tw, a, b]. Rows that are cut from the last tiles stay undefined.
+    """The rows of the output transform, Aᵀ q, of the products of each tile, for outputs of ``extents`` Y x X: [N,
+    a*a*F, th, tw, b] → [N, F, th, m, tw, a, b]. Rows that are cut from the last tiles stay undefined.
 
     ``%s = graph.winograd_sums(%q) {m = 4, extents = [56, 56]} : (…) -> tensor<1x4x14x4x14x6x16xf32>``
     """
@@ -55,7 +55,7 @@ class WinogradSumsOp(WinogradOp):
         return _infer_sums(self.input, self.tile, ints_of(self.extents))
 
     def statements(self) -> tuple[Statement, ...]:
-        """The last tiles, where they are cut, are a box of their own."""
+        """Return a statement for each row of a tile; last tiles that are cut form a separate box."""
         parts = _parts(ints_of(self.extents)[0], self.tile)
         return tuple(s for part in parts for s in self._box(*part))
 
@@ -82,7 +82,8 @@ def _infer_sums(input: SSAValue, m: int, extents: Shape) -> TensorType:
 
 
 class _ReadsSums(FusesWithProducer):
-    """Only sums as they are: those that a reshape gives have a kernel of their own."""
+    """Holds if the operator reads a ``graph.winograd_sums`` directly. The sums that a reshape reads have their own
+    kernel."""
 
     def holds(self, op: Operation) -> bool:
         assert isinstance(op, WinogradOutputOp)
@@ -91,8 +92,8 @@ class _ReadsSums(FusesWithProducer):
 
 @irdl_op_definition
 class WinogradOutputOp(WinogradOp):
-    """``expr`` of (Aᵀ q) A (x0), from ``graph.winograd_sums``, and of further operands (x1 …, broadcast) at each point:
-    [N, F, th, m, tw, a, b] → [N, F, Y, X, b].
+    """The value ``expr`` at each point of x0, the output transform (Aᵀ q) A of ``graph.winograd_sums``, and of further
+    operands (x1 …, broadcast): [N, F, th, m, tw, a, b] → [N, F, Y, X, b].
 
     ``%y = graph.winograd_output "max(x0 + x1, 0)"(%s, %bias) {m = 4, extents = [56, 56]} : (…) -> …``
     """
@@ -116,7 +117,7 @@ class WinogradOutputOp(WinogradOp):
         return _infer_output(self.expr.data, self.args, self.tile, ints_of(self.extents))
 
     def statements(self) -> tuple[Statement, ...]:
-        """A statement for each column of a tile; tiles at the ends, which may be cut, are separate boxes."""
+        """Return a statement for each column of a tile; tiles at the ends, which may be cut, are separate boxes."""
         height, width = (_parts(extent, self.tile) for extent in ints_of(self.extents))
         return tuple(s for rows in height for columns in width for s in self._box(rows, columns))
 
@@ -133,7 +134,7 @@ class WinogradOutputOp(WinogradOp):
         return out
 
     def _value(self, transformed: Expr, place: Sequence[Expr]) -> Expr:
-        """``expr`` at a place of the result."""
+        """Return ``expr`` at an index of the result."""
 
         def load(node: Load) -> Expr:
             if node.operand == 0:
@@ -145,7 +146,8 @@ class WinogradOutputOp(WinogradOp):
 
 
 def _parts(extent: int, m: int) -> list[tuple[int, int, int]]:
-    """(first tile, tiles, outputs a tile) of the whole tiles of an extent, and of the last, cut one."""
+    """Return (first tile, number of tiles, outputs of a tile) of the whole tiles of an extent, and of the last, cut
+    tile."""
     whole, rest = divmod(extent, m)
     return [p for p in ((0, whole, m), (whole, 1, rest)) if p[1] and p[2]]
 
@@ -164,7 +166,7 @@ def _infer_output(expr: str, args: Sequence[SSAValue], m: int, extents: Shape) -
 
 
 def _verify_epilogue(expr: str, args: Sequence[SSAValue], result: TensorType) -> None:
-    """``expr`` is of the products' type, and the further operands stretch to the result."""
+    """Check that ``expr`` has the products' element type and that the further operands broadcast to the result."""
     element, shape = scalar_element("graph.winograd_output", expr, args), shape_of(result)
     if element != element_of(result):
         types = f"{expr} is {element} of products of {element_of(result)}"

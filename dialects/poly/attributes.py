@@ -16,7 +16,7 @@ from mlc.dialects.poly.schedule_text import parse_schedule, schedule_text
 from mlc.dialects.semantics.dims import DimLike
 
 SCHEDULE = "schedule"
-"""The property of a kernel with its schedule."""
+"""The name of a kernel's property that holds its schedule."""
 
 
 @irdl_attr_definition
@@ -30,7 +30,7 @@ class ScheduleAttr(Data[tuple[LoopNest, ...]]):
 
     @staticmethod
     def parsed(text: str) -> ScheduleAttr:
-        """Raises ScheduleError where ``text`` is not a schedule."""
+        """Parse ``text``; raise ScheduleError if it is not a schedule."""
         return ScheduleAttr(parse_schedule(text))
 
     @classmethod
@@ -53,7 +53,7 @@ class ScheduleAttr(Data[tuple[LoopNest, ...]]):
 
 @irdl_attr_definition
 class DomainAttr(Data[tuple[tuple[str, DimLike], ...]]):
-    """A box of integer points: each iterator, the outermost first, with its extent.
+    """A box of integer points: the iterators, the outermost first, each with its extent.
 
     ``#poly.domain<"0 <= i < 4 and 0 <= j < 2*n">``
     """
@@ -99,6 +99,6 @@ class AccessAttr(Data[tuple[str, tuple[DimLike, ...]]]):
 
 
 def schedule_of(op: Operation) -> tuple[LoopNest, ...]:
-    """The loop nests of a kernel; none where it has no schedule."""
+    """Return the loop nests of a kernel; none if it has no schedule."""
     attr = op.properties.get(SCHEDULE)
     return attr.data if isinstance(attr, ScheduleAttr) else ()

@@ -9,7 +9,7 @@ from mlc.expressions import parse_expression
 
 
 def parse_box(text: str) -> tuple[tuple[str, DimLike], ...] | None:
-    """``0 <= i < 4 and 0 <= j < n`` → ``(("i", 4), ("j", n))``; None where the text is not such a box."""
+    """Parse ``0 <= i < 4 and 0 <= j < n`` to ``(("i", 4), ("j", n))``; return None if the text is not such a box."""
     try:
         node = parse_expression(text) if text else ast.BoolOp(ast.And(), [])
         sides = node.values if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And) else [node]
@@ -26,7 +26,7 @@ def _extent(node: ast.expr) -> tuple[str, DimLike]:
 
 
 def parse_access(text: str) -> tuple[str, tuple[DimLike, ...]] | None:
-    """``b0[i, 2*j]`` → ``("b0", (i, 2*j))``; None where the text is not an access."""
+    """Parse ``b0[i, 2*j]`` to ``("b0", (i, 2*j))``; return None if the text is not an access."""
     if text.endswith("[]"):
         return text.removesuffix("[]"), ()
     try:
@@ -41,7 +41,7 @@ def parse_access(text: str) -> tuple[str, tuple[DimLike, ...]] | None:
 
 
 def index_text(index: DimLike) -> str:
-    """``index`` with readable quotients and remainders: ``i % 32`` for ``i-32*((i)//(32))``."""
+    """Return the text of ``index`` with readable quotients and remainders: ``i % 32`` for ``i-32*((i)//(32))``."""
     text = ""
     for monomial, c in _with_remainders(index):
         factors = [_factor(atom, alone=c == len(monomial) == 1) for atom in monomial]
@@ -53,7 +53,7 @@ def index_text(index: DimLike) -> str:
 
 
 def _with_remainders(index: DimLike) -> list[tuple[tuple[Atom, ...], int]]:
-    """The terms of ``index``, with ``i - n*(i//n)`` as one term, ``("%", i, n)``."""
+    """Return the terms of ``index``, with ``i - n*(i//n)`` as one term, ``("%", i, n)``."""
     if isinstance(index, int):
         return [((), index)]
     for monomial, c in index.terms:

@@ -32,10 +32,10 @@ from mlc.dialects.semantics.dims import DimLike, parse_dim
 class StatementOp(IRDLOperation):
     """A computation at each point of a box: reads elements of ``ins`` and yields the element written to ``out``.
 
-    ``accesses`` has the element of each operand, the write last; isl's sets and maps follow from these attributes. With
-    a ``monoid`` the yielded value is combined into the element, whose initial value is ``init``; the region then gets
-    only the values read. ``conditions`` are expressions that are at least 0 in the domain, where it is less than the
-    box: ``["m - n"]``. Instances outside of them may be executed or not: their terms are the identity.
+    ``accesses`` lists the element of each operand, the write last; isl's sets and maps follow from these attributes.
+    With a ``monoid`` the yielded value is combined into the element, whose initial value is ``init``; the region then
+    gets only the values read. If the domain is a part of the box, ``conditions`` are the expressions that are at least
+    0 in it: ``["m - n"]``. Instances outside of the domain may be executed or not: their terms are the identity.
 
     ``poly.statement "S0" ins(%a : memref<4x8xf32>) outs(%o : memref<4xf32>)
     {domain = #poly.domain<"0 <= i < 4 and 0 <= j < 8">, monoid = "add", init = 0.0 : f32,
@@ -83,7 +83,7 @@ class StatementOp(IRDLOperation):
 
     @property
     def restrictions(self) -> tuple[DimLike, ...]:
-        """Expressions of iterators that are at least 0 in the domain."""
+        """The expressions of iterators that are at least 0 in the domain."""
         return tuple(parse_dim(text.data) for text in self.conditions or ())
 
     def verify_(self) -> None:
@@ -115,9 +115,9 @@ class TileOp(IRDLOperation):
 
     A tile instance has a coordinate t for each of ``iters``: iterator ``iters[n]`` is in ``[starts[n] + sizes[n]·t, … +
     sizes[n])``, of which ``valid[n]`` points are in the domain: all, or fewer in a partial tile. An iterator that
-    occurs twice counts blocks first, then the tiles in a block; so does one that the tile has inside, whose blocks are
-    streamed. ``vector`` is the vectorized iterator ("" for none). An ``initial`` tile executes no instance, but writes
-    the initial values of running reductions.
+    occurs twice counts blocks first, then the tiles in a block; an inner iterator with streamed blocks does so too.
+    ``vector`` is the vectorized iterator ("" for none). An ``initial`` tile executes no instance, but writes the
+    initial values of running reductions.
     """
 
     name = "poly.tile"

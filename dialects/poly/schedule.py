@@ -18,9 +18,9 @@ class TiledLoop:
     """A loop over an iterator, with the sizes of its tiles: ((size, count or None), …).
 
     ``vectorized``: its points are the lanes of vectors. ``partial_sums``: a reduction whose blocks have partial sums,
-    which are added to the total (blocked summation). ``padded``: tiles of one size cover the extent, the last of them
-    partly beyond it (a GPU's threads there are idle). Inside a tile, a size alone is of *staged* steps: a GPU's
-    block copies the operands of so many steps to shared memory together.
+    which are added to the total (blocked summation). ``padded``: tiles of one size cover the extent, and the last tile
+    may reach beyond it (the GPU's threads there are idle). Inside a tile, a size without a flag counts *staged* steps:
+    a GPU's block copies the operands of that many steps to shared memory together.
     """
 
     iterator: str
@@ -39,23 +39,24 @@ class TiledLoop:
 
     @property
     def size(self) -> int:
-        """Points of the first tile, which is the largest."""
+        """The points of the first tile, which is the largest."""
         return self.sizes[0][0]
 
     @property
     def staged(self) -> int | None:
-        """Inside a tile: the steps whose operands are staged together, where the schedule says so."""
+        """Inside a tile, the number of steps whose operands are staged together; None if the schedule does not give
+        it."""
         return None if self.vectorized or self.partial_sums or self.size == 1 else self.size
 
 
 @dataclass(frozen=True)
 class Partition:
-    """An iterator of the band in equal ``blocks``, which threads partition; the band runs in each block.
+    """A partition of an iterator of the band into equal ``blocks`` among threads; the band runs in each block.
 
     ``tiled``: the iterator's tiles cover one block, and repeat in each block. Otherwise they cover its extent, and a
-    tile belongs to the block in which it begins. ``streamed``: blocks of a reduction, likewise, which one thread runs
-    in order, with running results. ``points``: of each block where their number is not given (``blocks`` is 0); they
-    cover any extent, the last of them partly beyond it (padded).
+    tile belongs to the block in which it begins. ``streamed``: tiled blocks of a reduction, which one thread runs in
+    order, with running results. ``points``: the points of each block if the number of blocks is not given (``blocks``
+    is 0); such blocks cover any extent, and the last one may reach beyond it (padded).
     """
 
     iterator: str
@@ -69,21 +70,21 @@ class Partition:
         return f"{self.iterator}@{self.blocks or f'{self.points}p'}{kind}"
 
     def size(self, extent: DimLike) -> int | None:
-        """The points of a block, of which the last one may have fewer; None where that is not known."""
+        """Return the points of a block (the last block may have fewer), or None if the number is not known."""
         if self.points:
             return self.points
         return -(-extent // self.blocks) if isinstance(extent, int) else None
 
     def is_each(self, extent: DimLike) -> bool:
-        """Whether each point is a block."""
+        """Return whether each point is a block."""
         return self.points == 1 or bool(self.blocks) and extent == self.blocks
 
 
 @dataclass(frozen=True)
 class LoopNest:
-    """``statements`` in order in every tile of ``band``; ``inner``: the loops within a tile.
+    """A loop nest: ``statements`` in order in every tile of ``band``; ``inner``: the loops within a tile.
 
-    ``joined``: nest fusion; in each block the nest runs after the previous nest. ``block``: how the threads of a GPU's
+    ``joined``: nest fusion; the nest runs after the previous nest in each block. ``block``: how the threads of a GPU's
     block compute a tile.
     """
 
@@ -103,17 +104,17 @@ class LoopNest:
 
     @property
     def tiled_blocks(self) -> dict[str, Partition]:
-        """The iterators whose tiles repeat in each block, with their blocks."""
+        """The partition of each iterator whose tiles repeat in each block."""
         return {split.iterator: split for split in self.partitions if split.tiled or split.streamed}
 
     @property
     def streamed(self) -> Partition | None:
-        """The blocks of a reduction that the nest runs through in order."""
+        """The partition of a reduction whose blocks the nest runs in order."""
         return next((split for split in self.partitions if split.streamed), None)
 
     @property
     def shared(self) -> tuple[Partition, ...]:
-        """The partitions that threads divide."""
+        """The partitions whose blocks threads divide among themselves."""
         return tuple(split for split in self.partitions if not split.streamed)
 
     @property
@@ -123,14 +124,14 @@ class LoopNest:
 
 
 def block_of(iterator: str) -> str:
-    """The name of the coordinate that counts the blocks of a tiled partition."""
+    """Return the name of the coordinate that counts the blocks of a tiled partition."""
     return iterator + "'"
 
 
 def thread_block_of(nests: Sequence[LoopNest]) -> ThreadBlock:
-    """The thread blocks of a kernel, which its nests share: one launch has blocks of one kind.
+    """Return the thread blocks of a kernel, which its nests share: one launch has blocks of one kind.
 
-    Raises ScheduleError where two nests give different ones.
+    Raise ScheduleError if two nests give different thread blocks.
     """
     found = list(dict.fromkeys(n.block for n in nests if n.block))
     if len(found) > 1:
@@ -139,7 +140,7 @@ def thread_block_of(nests: Sequence[LoopNest]) -> ThreadBlock:
 
 
 def groups_of(nests: Sequence[LoopNest]) -> list[list[LoopNest]]:
-    """The groups of joined nests; a nest that is not joined is a group of one."""
+    """Return the groups of joined nests; a nest that is not joined is a group of one."""
     groups: list[list[LoopNest]] = []
     for nest in nests:
         groups[-1:] = [[*groups[-1], nest]] if nest.joined and groups else [*groups[-1:], [nest]]

@@ -6,4 +6,4 @@ from xdsl.utils.exceptions import VerifyException
 
 
 class ScheduleError(VerifyException):
-    """A schedule that cannot be parsed, or cannot be applied to a kernel."""
+    """An error: a schedule cannot be parsed, or cannot be applied to a kernel."""

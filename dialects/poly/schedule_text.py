@@ -26,13 +26,13 @@ _SIZES = re.compile(r"[0-9]+(\*[0-9]+)?(\+[0-9]+(\*[0-9]+)?)*(v?p?|s)")
 
 
 def parse_schedule(text: str) -> tuple[LoopNest, ...]:
-    """Parse a schedule; raises ScheduleError, which names the wrong item."""
+    """Parse a schedule; raise ScheduleError, which names the wrong item."""
     groups = [group.split("&") for group in text.split(";") if group.strip()]
     return tuple(_nest(part.strip(), n > 0) for group in groups for n, part in enumerate(group))
 
 
 def schedule_text(nests: Iterable[LoopNest]) -> str:
-    """The text that ``parse_schedule`` parses to these nests."""
+    """Return the text that ``parse_schedule`` parses to these nests."""
     return "".join(f"{' & ' if n.joined else '; '}{n}" for n in nests).removeprefix("; ")
 
 

@@ -3,7 +3,8 @@
     contraction: S0 S1 | m/128p n/128vp | k/64 | warps=8 mma=m64n128k16 copy=tma depth=4
                                                  ^one key=value each
 
-What is not given, the device passes choose. A key is a field of ``ThreadBlock`` with its form: to add one, add a field.
+The device passes choose the values of missing keys. A key is a field of ``ThreadBlock`` with its form: to add a key,
+add a field.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from mlc.dialects.poly.schedule_error import ScheduleError
 
 @dataclass(frozen=True)
 class Form:
-    """How the value of a key is written: a pattern of its whole text, an example, and the functions both ways."""
+    """The form of a key's value: a pattern of its whole text, an example, and the functions that parse and print it."""
 
     pattern: str
     example: str
@@ -45,14 +46,17 @@ SHAPE = Form(r"m[1-9][0-9]*n[1-9][0-9]*k[1-9][0-9]*", "m16n8k16")
 
 @dataclass(frozen=True)
 class ThreadBlock:
-    """``warps``: how many compute a tile, (rows, columns) of fragments or their number alone; ``mma``: the shape of the
-    tensor cores' instruction; ``copy``: how operands come to shared memory, ``async`` by all threads or ``tma`` by more
-    warps; ``store``: with ``tma`` results too go to memory in bulk where they can, but not with ``threads``; ``depth``:
-    the buffers of a staged operand, of which all but one are in flight; ``cluster``: (rows, columns) of blocks whose
-    tiles are neighbours and share what they copy; ``raster``: the rows of tiles whose columns follow each other;
-    ``persist``: as many blocks as run at a time take all tiles; ``streamk``: so many blocks share the steps of the
-    tiles that are no whole waves of as many; ``pingpong``: twice as many warps, whose halves alternate, each with a
-    tile of its own. None: the passes choose."""
+    """How the threads of a GPU's block compute a tile. The passes choose what is None.
+
+    ``warps``: the number of warps that compute a tile, or (rows, columns) of warps. ``mma``: the shape of the tensor
+    cores' instruction. ``copy``: how operands reach shared memory, ``async`` by all threads or ``tma`` by additional
+    warps. ``store``: with ``copy=tma``, results are stored in bulk where possible, unless it is ``threads``. ``depth``:
+    the number of buffers of a staged operand, of which all but one are in flight. ``cluster``: (rows, columns) of
+    blocks with neighbouring tiles, which share what they copy. ``raster``: tiles are visited column by column within so
+    many rows of tiles. ``persist``: only as many blocks as run at a time are launched, and take all tiles. ``streamk``:
+    so many blocks share the steps of the tiles that do not fill a wave of so many blocks. ``pingpong``: twice as many
+    warps, whose halves alternate, each with its own tile.
+    """
 
     warps: tuple[int, ...] | None = _key(GRID)
     mma: str | None = _key(SHAPE)
@@ -72,17 +76,18 @@ class ThreadBlock:
             raise ScheduleError("block item 'pingpong': write 'copy=tma persist pingpong', blocks take several tiles")
 
     def threads(self, warp: int) -> int | None:
-        """The threads of a block, for warps of so many; None where the schedule does not say it."""
+        """Return the number of threads of a block, for warps of ``warp`` threads; None if the schedule does not say
+        it."""
         return prod(self.warps) * warp if self.warps else None
 
     def __str__(self) -> str:
-        """The items that ``parse`` reads."""
+        """Return the items that ``parse`` reads."""
         given = ((f, getattr(self, f.name)) for f in fields(self))
         return " ".join(_item(f.name, _form(f).text(value)) for f, value in given if value is not None)
 
     @classmethod
     def parse(cls, items: Sequence[str]) -> ThreadBlock:
-        """Raises ScheduleError, which names the wrong item."""
+        """Parse items; raise ScheduleError, which names the wrong item."""
         known, found = {f.name: _form(f) for f in fields(cls)}, dict[str, Any]()
         for item in items:
             key, _, value = item.partition("=")

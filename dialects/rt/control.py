@@ -30,12 +30,13 @@ from mlc.dialects.semantics.dims import DimLike
 
 @irdl_op_definition
 class LoopConditionOp(IRDLOperation):
-    """Evaluate whether a loop has another iteration, or which branch runs (on one thread; valid after a barrier).
+    """A condition: whether a loop has another iteration, or which branch runs. One thread evaluates it; it is valid
+    after a barrier.
 
     ``rt.loop_condition "step0" next "step0+1" limit %limit while %active {most = "100"}``: there is an iteration
     ``next`` if that number is less than the upper bound ``most`` and the i64 ``limit``, and ``active`` (i1) is true.
-    ``size`` names the run-time dimension with the number of iterations, written to ``count``. ``strict``: the error
-    message where more than ``most`` iterations would follow.
+    ``size`` names the run-time dimension of the number of iterations, which is written to ``count``. ``strict`` is the
+    error message for a run that would need more than ``most`` iterations.
     """
 
     name = "rt.loop_condition"
@@ -130,7 +131,7 @@ class LoopOp(IRDLOperation):
         return self.trips is None
 
     def buffers(self, value: SSAValue) -> list[SSAValue]:
-        """The possible buffers of a result or region argument."""
+        """Return the buffers that a result or region argument may be in."""
         assert isinstance(value, OpResult | BlockArgument)
         count, n = len(self.ping), value.index % len(self.ping)
         initial = [] if isinstance(value, BlockArgument) and value.index >= count else [self.first[n]]
@@ -160,7 +161,7 @@ NESTS = LoopOp | IfOp
 
 
 def walk(block: Block) -> Iterator[Operation]:
-    """All operations of a block, each loop and branch before those in it."""
+    """Yield all operations of a block, each loop and branch before those in it."""
     for op in block.ops:
         yield op
         if isinstance(op, NESTS):
@@ -169,8 +170,8 @@ def walk(block: Block) -> Iterator[Operation]:
 
 
 def extents(value: SSAValue) -> list[tuple[SSAValue, DimLike]]:
-    """The buffers of which ``value`` is (a view of) the memory, each with its offset in bytes; several where iterations
-    of a loop use different buffers."""
+    """Return the buffers whose memory ``value`` is (or is a view of), each with the offset in bytes. There are several
+    if iterations of a loop use different buffers."""
     base, before = root(value), start(value)
     loop = base.owner.parent_op() if isinstance(base.owner, Block) else base.owner
     if not isinstance(loop, LoopOp):

@@ -22,16 +22,17 @@ from mlc.dialects.semantics.dims import DimLike, parse_dim
 from mlc.dialects.types import bytes_of, shape_of
 
 HOST = StringAttr("host")
-"""The memory space of buffers that the host of a device has for its steps; all others are in the target's memory."""
+"""The memory space of buffers in the host's memory, for steps that the host of a device runs; other buffers are in the
+target's memory."""
 
 
 def on_host(value: SSAValue) -> bool:
-    """Whether a buffer is in the host's memory beside a device's: ``memref<3xi64, "host">``."""
+    """Return whether a buffer is in the host's memory and not in the device's: ``memref<3xi64, "host">``."""
     return isinstance(value.type, MemRefType) and value.type.memory_space == HOST
 
 
 def in_host_memory(type_: Attribute) -> MemRefType:
-    """The type of a buffer that the host has for one of this type."""
+    """Return ``type_`` as the type of a buffer in the host's memory."""
     assert isinstance(type_, MemRefType)
     return MemRefType(type_.element_type, type_.shape, type_.layout, HOST)
 
@@ -57,9 +58,10 @@ class InputOp(_BufferSource):
 class OutputOp(_BufferSource):
     """The caller's output number ``index``: ``%y = rt.output 0 {bound = ["8", "n"]} : memref<?x?xf32, …>``.
 
-    Where run-time dimensions are in its shape, ``bound`` is the largest shape, for which the caller has memory.
-    ``optional``: axes that the caller's tensor has only where they are not 1.
-    ``rt.output 0 of %x``: input-output alias. The output is the memory of the input, whose old value is read as ``%x``.
+    If its shape has run-time dimensions, ``bound`` is the largest shape, for which the caller has memory.
+    ``optional``: axes that the caller's tensor has only if their extents are not 1.
+    ``rt.output 0 of %x``: input-output alias. The output is in the memory of the input, whose old value is read as
+    ``%x``.
     """
 
     name = "rt.output"
@@ -92,12 +94,12 @@ class OutputOp(_BufferSource):
 
     @property
     def largest_shape(self) -> tuple[DimLike, ...]:
-        """The shape of the memory that the caller gives."""
+        """The shape of the memory that the caller passes."""
         return shape_of(self.result) if self.bound is None else tuple(parse_dim(d.data) for d in self.bound)
 
     @property
     def optional_axes(self) -> tuple[int, ...]:
-        """Axes that the caller's tensor has only where they are not 1."""
+        """The axes that the caller's tensor has only if their extents are not 1."""
         return tuple(n.value.data for n in self.optional or ())
 
 
@@ -120,8 +122,9 @@ class WeightOp(_BufferSource):
 class StateOp(_BufferSource):
     """State of the model, which lives from run to run: ``%w = rt.state "w" {entry = "w", offset = 0} : memref<3xf32>``.
 
-    ``offset``: bytes from the start of the state's memory. ``entry``: the weight that is its first value; none: zeros.
-    Without a name it is a kernel's own (semaphores), and no caller knows it.
+    ``offset``: bytes from the start of the state's memory. ``entry``: the weight that is its first value, zeros without
+    it.
+    State without a name belongs to a kernel (semaphores), and callers do not see it.
     """
 
     name = "rt.state"
@@ -141,7 +144,7 @@ class StateOp(_BufferSource):
 
 @irdl_op_definition
 class UpdateOp(_BufferSource):
-    """The new value of state, in its memory: ``%new = rt.update %w : memref<3xf32>``."""
+    """The new value of state, in the memory of the state: ``%new = rt.update %w : memref<3xf32>``."""
 
     name = "rt.update"
     source = operand_def(MemRefType)
@@ -158,7 +161,7 @@ class UpdateOp(_BufferSource):
 
 @irdl_op_definition
 class BufferOp(_BufferSource):
-    """Scratch memory in the arena of its memory space: at ``offset`` bytes, or (symbolic sizes) after the buffers
+    """Scratch memory in the arena of its memory space: at ``offset`` bytes or, if sizes are symbolic, after the buffers
     numbered ``after``."""
 
     name = "rt.buffer"
@@ -187,7 +190,7 @@ class RunCounterOp(_BufferSource):
 
 @irdl_op_definition
 class ViewOp(_BufferSource):
-    """The same memory with another shape, or from ``offset`` bytes on."""
+    """A view: the same memory with another shape, or from ``offset`` bytes on."""
 
     name = "rt.view"
     source = operand_def(MemRefType)
@@ -213,25 +216,26 @@ class ViewOp(_BufferSource):
 
 
 def replaced(value: SSAValue) -> SSAValue | None:
-    """The old value of an input or state of which ``value`` is the new one, in its memory; None where it is no such."""
+    """Return the old value of the input or state that ``value`` overwrites; None if ``value`` overwrites none."""
     owner = value.owner
     return owner.input if isinstance(owner, OutputOp) else owner.source if isinstance(owner, UpdateOp) else None
 
 
 def _source(value: SSAValue) -> SSAValue | None:
-    """The value whose memory ``value`` shares, where another operation gives the memory."""
+    """Return the value whose memory ``value`` shares; None if ``value`` has memory of its own."""
     return value.owner.source if isinstance(value.owner, ViewOp) else replaced(value)
 
 
 def root(value: SSAValue) -> SSAValue:
-    """The buffer of which ``value`` is a view or, in the memory of an input or state, the new value."""
+    """Return the buffer that contains ``value``: through views, and from new values to the input or state they
+    overwrite."""
     while (source := _source(value)) is not None:
         value = source
     return value
 
 
 def start(value: SSAValue) -> DimLike:
-    """The offset of ``value`` in the buffer ``root(value)``, in bytes."""
+    """Return the offset of ``value`` in the buffer ``root(value)``, in bytes."""
     total: DimLike = 0
     while (source := _source(value)) is not None:
         total = total + (value.owner.start if isinstance(value.owner, ViewOp) else 0)

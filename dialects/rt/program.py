@@ -1,4 +1,4 @@
-"""The host program of a model: its interface, and where its memory is."""
+"""The host program of a model: its interface, and the addresses of its memory."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class ProgramOp(IRDLOperation):
 
     ``inputs``/``outputs``: names of the tensors in the signature. ``dims``: the symbolic dimensions in the C ABI's
     order. ``guards``: expressions over ``dims`` that a caller must keep non-negative. ``sizes``: run-time dimensions
-    (defined by ``rt.nonzero``, ``rt.size``, ``rt.loop_condition``), whose values are the last outputs; ``inner``: those
-    local to a loop or branch; ``bounds``: upper bounds of both, as expressions over ``dims``. A size without any other
-    bound has a dimension ``room<n>`` at the end of ``dims``, which the caller chooses. ``strings``: the constant
-    strings. ``arena``: the memory of the plan (``plan-memory``).
+    (defined by ``rt.nonzero``, ``rt.size``, ``rt.loop_condition``), whose values are the last outputs; ``inner``:
+    run-time dimensions of a loop or branch; ``bounds``: upper bounds of both, as expressions over ``dims``. A size
+    without any other bound has a dimension ``room<n>`` at the end of ``dims``, which the caller chooses. ``strings``:
+    the constant strings. ``arena``: the memory of the plan (``plan-memory``).
     """
 
     name = "rt.program"

@@ -1,4 +1,4 @@
-"""Steps of the host program, which all threads take in order."""
+"""Steps of the host program. All threads execute them in order."""
 
 from __future__ import annotations
 
@@ -33,12 +33,13 @@ from mlc.dialects.types import bytes_of, element_of
 
 @irdl_op_definition
 class LaunchOp(IRDLOperation):
-    """Every thread runs its share of a kernel (inputs, then outputs): ``rt.launch @relu(%x, %y) : memref<…>, …``.
+    """A launch: every thread runs its share of a kernel (inputs, then outputs): ``rt.launch @relu(%x, %y) : memref<…>,
+    …``.
 
-    ``annotate-launches`` adds the symbolic dimensions ``dims`` that the kernel takes, and for cost models its
-    ``flops`` and ``bytes`` in all ``iterations`` of the loops around it (none: one), as expressions over dims.
-    ``serial``: the kernel has no parallel loop of several iterations. ``resident``: from the second iteration on, all
-    that it reads and writes is in the L2 cache.
+    ``annotate-launches`` adds the symbolic dimensions ``dims`` that the kernel takes and, for cost models, its
+    ``flops`` and ``bytes`` in all ``iterations`` of the loops around the launch (1 without loops), as expressions over
+    dims. ``serial``: the kernel has no parallel loop of several iterations. ``resident``: from the second iteration on,
+    all data that the kernel reads and writes is in the L2 cache.
     """
 
     name = "rt.launch"
@@ -65,7 +66,8 @@ class LaunchOp(IRDLOperation):
 
 @irdl_op_definition
 class CopyOp(IRDLOperation):
-    """Copy a buffer into another one of equal size (on one thread), which may be in another memory space."""
+    """A copy of a buffer into another one of equal size, which may be in another memory space. One thread executes
+    it."""
 
     name = "rt.copy"
     source = operand_def(MemRefType)
@@ -83,10 +85,10 @@ class CopyOp(IRDLOperation):
 
 @irdl_op_definition
 class NonzeroOp(IRDLOperation):
-    """Write the indices where a mask is true to ``where``, and their number to ``size``: the run-time dimension
-    ``symbol``.
+    """Nonzero: the indices where a mask is true are written to ``where``, and their number to ``size``. The number is
+    the run-time dimension ``symbol``.
 
-    ``rt.nonzero "size0" %mask, %where, %size : memref<8xi1>, memref<?xi64, …>, memref<i64>`` (on one thread).
+    ``rt.nonzero "size0" %mask, %where, %size : memref<8xi1>, memref<?xi64, …>, memref<i64>``. One thread executes it.
     """
 
     name = "rt.nonzero"
@@ -102,9 +104,10 @@ class NonzeroOp(IRDLOperation):
 
 @irdl_op_definition
 class SizeOp(IRDLOperation):
-    """Define a run-time dimension by a value in [0, ``most``]; for other values the run fails.
+    """A run-time dimension becomes a value in [0, ``most``]; for other values the run fails.
 
-    ``rt.size "size0" %value, %size most "room0" else "Range 'r': …" : memref<i64>, memref<i64>`` (on one thread).
+    ``rt.size "size0" %value, %size most "room0" else "Range 'r': …" : memref<i64>, memref<i64>``. One thread executes
+    it.
     """
 
     name = "rt.size"
@@ -122,7 +125,7 @@ class SizeOp(IRDLOperation):
 
 @irdl_op_definition
 class RoutineOp(IRDLOperation):
-    """Call a routine (a runtime library function, on one thread), which writes the last buffer.
+    """A call of a routine (a runtime library function), which writes the last buffer. One thread executes it.
 
     ``rt.routine "string.concat"(%a, %b, %y) : memref<3xi64>, memref<3xi64>, memref<3xi64>``
     """
@@ -151,7 +154,7 @@ class RoutineOp(IRDLOperation):
 
 @irdl_op_definition
 class BarrierOp(IRDLOperation):
-    """A barrier: all threads have finished all steps before it."""
+    """A barrier: no thread executes a later step before all threads have finished all steps before the barrier."""
 
     name = "rt.barrier"
     assembly_format = "attr-dict"

@@ -17,7 +17,8 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Band:
-    """``inside`` where ``lower <= j - i <= upper`` for row i and column j, ``outside`` elsewhere; None: no bound."""
+    """A band matrix: ``inside`` if ``lower <= j - i <= upper`` for row i and column j, else ``outside``; None is no
+    bound."""
 
     lower: int | None
     upper: int | None
@@ -25,7 +26,7 @@ class Band:
     outside: Any
 
     def share(self, rows: int, columns: int) -> float:
-        """The share of the elements of a matrix that are inside."""
+        """Return the share of a matrix's elements that are inside the band."""
         first = np.arange(rows) + (self.lower if self.lower is not None else -rows)
         last = np.arange(rows) + (self.upper if self.upper is not None else columns)
         each = np.minimum(last, columns - 1) - np.maximum(first, 0) + 1
@@ -33,7 +34,8 @@ class Band:
 
 
 def bands_of(array: np.ndarray[Any, Any]) -> list[Band]:
-    """The ways to read an array of two values as a band matrix, of its last two dimensions; none where it is not one.
+    """Return the ways to read an array of two values as a band matrix in its last two dimensions; none if it is no such
+    matrix.
 
     Both values may be the inside: below a diagonal is one band, and above it another one.
     """
@@ -50,7 +52,8 @@ def bands_of(array: np.ndarray[Any, Any]) -> list[Band]:
 
 
 def _bandwidths(inside: np.ndarray[Any, Any]) -> tuple[int | None, int | None] | None:
-    """The diagonals between which ``inside`` is true, None where they are beyond the matrix; None for no band."""
+    """Return the diagonals between which ``inside`` is true (None if they are beyond the matrix), or None if it is no
+    band."""
     rows, columns = inside.shape
     some = np.flatnonzero(inside.any(1))
     lower = int((inside.argmax(1) - np.arange(rows))[some].min())

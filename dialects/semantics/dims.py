@@ -23,7 +23,7 @@ MAX_STEPS = 64  # of a division of polynomials
 
 
 class DimError(VerifyException, ValueError):
-    """A text is not a dimension expression."""
+    """An error: a text is not a dimension expression."""
 
 
 @lru_cache(maxsize=1 << 14)
@@ -47,7 +47,7 @@ class Dim:
 
     @staticmethod
     def of(terms: Mapping[Monomial, int]) -> DimLike:
-        """The canonical dimension of ``terms``: an int if it has no symbol."""
+        """Return the canonical dimension of ``terms``: an int if it has no symbol."""
         kept = {m: c for m, c in terms.items() if c}
         if not kept or set(kept) == {()}:
             return kept.get((), 0)
@@ -114,7 +114,7 @@ class Dim:
     __repr__ = __str__
 
     def symbols(self) -> set[str]:
-        """The names of all symbols."""
+        """Return the names of all symbols."""
         return set(self._symbols)
 
     @cached_property
@@ -137,7 +137,7 @@ def _terms(value: DimLike) -> dict[Monomial, int]:
 
 
 def sum_of(values: Iterable[DimLike]) -> DimLike:
-    """The sum of dimensions; of many at once, so that terms are put in order once."""
+    """Return the sum of dimensions. Many summands are added at once, so that terms are sorted once."""
     total: dict[Monomial, int] = {}
     for value in values:
         for monomial, c in value.terms if isinstance(value, Dim) else (((), value),):
@@ -158,7 +158,7 @@ def evaluate(value: DimLike, values: Mapping[str, DimLike]) -> DimLike:
 
 
 def floordiv(lhs: DimLike, rhs: DimLike) -> DimLike:
-    """Floor division in canonical form: what divides is taken out, and nested divisions become one.
+    """Return the floor division in canonical form: divisible terms are divided, and nested divisions become one.
 
     (4*h+5)//4 → h+1+1//4 → h+1       (2*h+4)//4 → (h+2)//2       ((h+1)//2+1)//2 → (h+3)//4
     (-h)//2 → -((h+1)//2)             (2*a+2)//(a+1) → 2              h//(-2) → -((h+1)//2)
@@ -174,7 +174,7 @@ def floordiv(lhs: DimLike, rhs: DimLike) -> DimLike:
 
 
 def _without_common_factor(lhs: DimLike, rhs: DimLike) -> DimLike:
-    """A floor division whose sides have no common factor: (4*a*b+4*b)//(8*a+8) is b//2, (a*b)//(9*a) is b//9."""
+    """Divide by common factors of both sides first: (4*a*b+4*b)//(8*a+8) is b//2, (a*b)//(9*a) is b//9."""
     divisor = _terms(rhs)
     if len(divisor) == 1:
         (monomial,) = divisor
@@ -189,7 +189,7 @@ def _without_common_factor(lhs: DimLike, rhs: DimLike) -> DimLike:
 
 
 def _divided_by_int(terms: dict[Monomial, int], by: int) -> DimLike:
-    """Floor division of a polynomial by a positive integer."""
+    """Return the floor division of a polynomial by a positive integer."""
     exact = Dim.of({m: k // by for m, k in terms.items() if m == () or k % by == 0})
     rest = Dim.of({m: k % by if m == () else k for m, k in terms.items() if k % by})
     if isinstance(rest, int):  # from 0 to by - 1
@@ -206,8 +206,8 @@ def _divided_by_int(terms: dict[Monomial, int], by: int) -> DimLike:
 
 
 def _divide(lhs: DimLike, rhs: DimLike) -> tuple[DimLike, DimLike]:
-    """(quotient, rest) with lhs = quotient * rhs + rest: every divisible term of lhs is in the quotient. By a divisor
-    of several terms only if the rest is an integer."""
+    """Return (quotient, rest) with lhs = quotient * rhs + rest, where every divisible term of lhs is in the quotient.
+    For a divisor of several terms, the quotient is 0 unless the rest is an integer."""
     quotient: DimLike = 0
     rest, (by, c), single = lhs, *list(_terms(rhs).items())[:1], len(_terms(rhs)) == 1
     for _ in range(MAX_STEPS):
@@ -219,7 +219,7 @@ def _divide(lhs: DimLike, rhs: DimLike) -> tuple[DimLike, DimLike]:
 
 
 def _term_quotient(monomial: Monomial, k: int, by: Monomial, c: int) -> DimLike | None:
-    """The term that c times the monomial ``by`` has to be multiplied with, to be k times ``monomial``."""
+    """Return the term t with t * c * by = k * monomial, or None if there is none."""
     left = list(monomial)
     if k % c or any(left.count(a) < by.count(a) for a in by):
         return None
@@ -233,7 +233,7 @@ def _opaque(kind: str, lhs: DimLike, rhs: DimLike) -> Dim:
 
 
 def quotient_of(monomial: Monomial) -> tuple[DimLike, int] | None:
-    """(dividend, divisor) of a monomial that is one floor division by a constant."""
+    """Return (dividend, divisor) of a monomial that is one floor division by a constant; None for other monomials."""
     atom = monomial[0] if len(monomial) == 1 else ""
     if isinstance(atom, str) or atom[0] != "//" or not isinstance(atom[2], int):
         return None
@@ -241,7 +241,7 @@ def quotient_of(monomial: Monomial) -> tuple[DimLike, int] | None:
 
 
 def minimum_of(monomial: Monomial) -> tuple[DimLike, DimLike] | None:
-    """Both sides of a monomial that is one minimum."""
+    """Return both sides of a monomial that is one minimum; None for other monomials."""
     atom = monomial[0] if len(monomial) == 1 else ""
     return None if isinstance(atom, str) or atom[0] != "min" else atom[1:]
 
@@ -274,7 +274,7 @@ def product(dims: Iterable[DimLike]) -> DimLike:
 
 
 def equality(value: DimLike) -> DimLike:
-    """A guard that is at least 0 where ``value`` is 0, and below elsewhere: ``min(value, -value)``."""
+    """Return the guard of ``value == 0``, ``min(value, -value)``: it is 0 if ``value`` is 0, and negative otherwise."""
     if isinstance(value, int):
         return -abs(value)
     value = -value if value.terms[0][1] < 0 else value
@@ -282,26 +282,25 @@ def equality(value: DimLike) -> DimLike:
 
 
 def equality_of(guard: DimLike) -> Dim | None:
-    """What is 0 where a guard of ``equality`` holds; None of another guard."""
+    """Return the value that a guard of ``equality`` compares with 0; None for other guards."""
     sides = minimum_of(guard.terms[0][0]) if isinstance(guard, Dim) and len(guard.terms) == 1 else None
     return sides[0] if sides is not None and isinstance(sides[0], Dim) and sides[0] + sides[1] == 0 else None
 
 
 def guard_text(guard: DimLike, where: str) -> str:
-    """A guard as attributes have it, with the operator that needs it: ``-seq+9: Slice at node 'rows'``."""
+    """Return a guard as it is in attributes, with the operator that needs it: ``-seq+9: Slice at node 'rows'``."""
     return f"{guard}: {where}" if where else str(guard)
 
 
 def parse_guard(text: str) -> tuple[DimLike, str]:
-    """The dimension that must be at least 0, and the operator that needs it."""
+    """Return the dimension that must be at least 0, and the operator that needs it."""
     guard, _, where = text.partition(": ")
     return parse_dim(guard), where
 
 
 def condition(guard: DimLike) -> str:
-    """``guard >= 0`` in readable form, with the source's names: ``9 - seq`` → ``seq <= 9``, ``n_ - 3`` → ``n >= 3``,
-    of an equality ``n == 2*m`` or ``height is a multiple of 32``.
-    """
+    """Return ``guard >= 0`` in readable form, with the source's names: ``9 - seq`` → ``seq <= 9``, ``n_ - 3`` → ``n >=
+    3``; for an equality ``n == 2*m`` or ``height is a multiple of 32``."""
     zero = equality_of(guard)
     plus, minus = _sides(guard if zero is None else zero)
     if zero is not None:
@@ -318,26 +317,26 @@ def condition(guard: DimLike) -> str:
 
 
 def _of_two(guard: DimLike) -> tuple[str, Dim, Dim] | None:
-    """The name and both sides of a maximum or minimum."""
+    """Return the name and both sides of a guard that is one maximum or minimum; None for other guards."""
     atom = guard.terms[0][0][0] if isinstance(guard, Dim) and len(guard.terms) == len(guard.terms[0][0]) == 1 else ""
     is_extreme = not isinstance(atom, str) and atom[0] in ("max", "min") and guard.terms[0][1] == 1  # type: ignore[union-attr]
     return atom if is_extreme else None  # type: ignore[return-value]
 
 
 def _sides(value: DimLike) -> tuple[DimLike, DimLike]:
-    """Two dimensions without negative terms, whose difference is ``value``."""
+    """Return two dimensions without negative terms, whose difference is ``value``."""
     terms = _terms(value)
     return Dim.of({m: c for m, c in terms.items() if c > 0}), Dim.of({m: -c for m, c in terms.items() if c < 0})
 
 
 def _multiple(value: DimLike, whole: DimLike) -> str | None:
-    """The text of ``value == whole`` where ``whole`` is k * (value // k)."""
+    """Return the text of ``value == whole`` if ``whole`` is k * (value // k); None otherwise."""
     k = whole.terms[0][1] if isinstance(whole, Dim) else 0
     return f"{pretty(value)} is a multiple of {k}" if k > 1 and floordiv(value, k) * k == whole else None
 
 
 def pretty(value: DimLike) -> str:
-    """The text without brackets that are not needed: ``2*(h//2)+1``."""
+    """Return the text without unneeded brackets: ``2*(h//2)+1``."""
     if isinstance(value, int):
         return str(value)
     out = ""

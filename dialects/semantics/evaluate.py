@@ -39,7 +39,7 @@ def _erf(x: Array) -> Array:
 
 
 def _log10(x: Array) -> Array:
-    """In double, so that it is whole at powers of ten: NumPy's of floats is not."""
+    """Return the logarithm, computed in double: it is whole at powers of ten, unlike NumPy's for f32."""
     return np.asarray(np.log10(x.astype(np.float64)), dtype=x.dtype)
 
 
@@ -48,13 +48,13 @@ def _erfc(x: Array) -> Array:
 
 
 def _sigmoid(x: Array) -> Array:
-    """Rounded once: its steps are in f32 at least."""
+    """Return the sigmoid, computed in f32 or f64 and rounded once."""
     e = np.exp(-np.abs(x.astype(np.result_type(x.dtype, np.float32))))
     return np.where(x >= 0, 1 / (1 + e), e / (1 + e)).astype(x.dtype)
 
 
 def _widened(x: Array) -> Array:
-    """Floats of 16 bits as f32, in which the steps of a function are made."""
+    """Return floats of 16 bits as f32, in which the steps of a function are computed."""
     return x.astype(np.float32) if x.dtype.itemsize == 2 and x.dtype.kind not in "iu" else x
 
 
@@ -65,7 +65,8 @@ def _in_float(fn: Any, a: Array, b: Array) -> Array:
 
 
 def _power(x: Array, n: Array) -> Array:
-    """``x ** n``; of integers with negative ``n`` the quotient 1 / x⁻ⁿ rounded towards 0, and 0 of x = 0."""
+    """Return ``x ** n``. For integers with negative ``n`` it is the quotient 1 / x⁻ⁿ rounded towards 0, and 0 for x =
+    0."""
     if np.result_type(x, n).kind not in "i" or not np.any(np.less(n, 0)):
         return np.asarray(np.power(x, n))
     units = np.where(np.abs(x) == 1, np.power(x, np.abs(n) % 2), 0)
@@ -73,7 +74,7 @@ def _power(x: Array, n: Array) -> Array:
 
 
 def _dot4(a: Array, b: Array) -> Array:
-    """The dot product of the four bytes in each i32, unsigned in ``a`` and signed in ``b``."""
+    """Return the dot product of the four bytes in each i32, unsigned in ``a`` and signed in ``b``."""
     u, s = (np.ascontiguousarray(x)[..., None].view(dtype) for x, dtype in ((a, np.uint8), (b, np.int8)))
     return np.asarray(np.sum(u.astype(np.int32) * s, axis=-1, dtype=np.int32))
 
@@ -123,7 +124,7 @@ NUMPY: dict[str, Any] = {
 
 
 def evaluate_expr(expr: Expr, operands: Sequence[Array], env: Mapping[str, Any]) -> Any:
-    """The value of an expression; ``env`` maps iterators to broadcastable integer arrays and symbols to ints.
+    """Return the value of an expression. ``env`` maps iterators to broadcastable integer arrays and symbols to ints.
 
     Untyped constants remain Python scalars, which are weak in NumPy's type promotion.
     """
@@ -145,7 +146,8 @@ def evaluate_expr(expr: Expr, operands: Sequence[Array], env: Mapping[str, Any])
 
 
 def cast(value: Array, element: str) -> Array:
-    """``value`` cast to ``element``: narrow floats by way of f32 (which may round twice), narrow integers of i32.
+    """Return ``value`` cast to ``element``: to narrow floats through f32 (which may round twice), to narrow integers
+    from i32.
 
     Narrow floats round to the nearest, ties to even, and do not saturate; NaN of 4 bits is a zero (as ml_dtypes does).
     """
@@ -163,7 +165,7 @@ def _narrowed(value: Array, element: str) -> Array:
 
 
 def reinterpret(value: Array, element: str) -> Array:
-    """The bits of ``value`` reinterpreted as ``element``, of the same width; of a wider value the lowest bits."""
+    """Return the bits of ``value`` as ``element`` of the same width; of a wider value, the lowest bits."""
     width = bit_width(element)
     bits = np.ascontiguousarray(value).reshape(value.shape)
     return (bits.view(np.uint8) & (1 << width) - 1 if width < 8 else bits).view(numpy_dtype(element))
@@ -202,8 +204,8 @@ def evaluate_statement(
 
 
 def accumulator(monoid: Monoid, dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type in which terms of ``dtype`` are combined: sums of f32 are made in f64, and rounded once, as the error of
-    an order of summation says nothing about compiled code, which has another."""
+    """Return the type in which terms of ``dtype`` are combined. Sums of f32 are computed in f64 and rounded once:
+    compiled code sums in another order, and the reference's rounding error says nothing about it."""
     return np.dtype(np.float64) if monoid.fn == "add" and dtype == np.float32 else dtype
 
 

@@ -20,11 +20,11 @@ from mlc.expressions import parse_expression
 
 
 class ExprError(VerifyException, ValueError):
-    """A text is not a scalar expression."""
+    """An error: a text is not a scalar expression."""
 
 
 class NarrowError(ExprError):
-    """A function is applied to elements of a narrow type."""
+    """An error: a function is applied to elements of a narrow type."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Index:
 
 @dataclass(frozen=True)
 class Load:
-    """An element of operand ``operand``; ``index`` is None where an elementwise operator broadcasts it."""
+    """An element of operand ``operand``; ``index`` is None if an elementwise operator broadcasts the operand."""
 
     operand: int
     index: tuple[Expr, ...] | None = None
@@ -192,7 +192,7 @@ def _call(name: str, args: tuple[Expr, ...]) -> Expr:
 
 
 def _arity(name: str) -> int | None:
-    """The number of arguments of a function; None for an unknown function."""
+    """Return the number of arguments of a function; None for an unknown function."""
     if name in MACROS:
         return 1 + max(load.operand for load in loads(parse(MACROS[name])))
     return 1 if name in CASTS or name in REINTERPRETATIONS else FUNCTIONS.get(name)
@@ -208,7 +208,7 @@ def children(expr: Expr) -> tuple[Expr, ...]:
 
 
 def walk(expr: Expr) -> Iterator[Expr]:
-    """Every node, parents first."""
+    """Yield every node, parents first."""
     stack = [expr]
     while stack:
         node = stack.pop()
@@ -217,7 +217,7 @@ def walk(expr: Expr) -> Iterator[Expr]:
 
 
 def height(expr: Expr) -> int:
-    """The number of nodes on the longest path from the root to a leaf."""
+    """Return the number of nodes on the longest path from the root to a leaf."""
     level, count = [expr], 0
     while level:
         level, count = [child for node in level for child in children(node)], count + 1
@@ -246,19 +246,19 @@ def substitute(
 
 
 def replaced(expr: Expr, old: Expr, new: Expr) -> Expr:
-    """``expr`` with ``new`` in place of each subexpression ``old``."""
+    """Return ``expr`` with ``new`` in place of each subexpression ``old``."""
     if expr == old:
         return new
     return Call(expr.fn, tuple(replaced(a, old, new) for a in expr.args)) if isinstance(expr, Call) else expr
 
 
 def rename_operands(expr: Expr, position: Sequence[int]) -> Expr:
-    """Operand ``n`` becomes operand ``position[n]``."""
+    """Replace each operand ``n`` by operand ``position[n]``."""
     return substitute(expr, lambda load: Load(position[load.operand], load.index))
 
 
 def element_type(expr: Expr, operands: Sequence[str]) -> str | None:
-    """The element type of an expression, given those of its operands; None for an untyped constant.
+    """Return the element type of an expression, given the types of its operands; None for an untyped constant.
 
     Raises:
         ExprError: two operands of one function differ in type (casts are explicit), or a reinterpretation changes the

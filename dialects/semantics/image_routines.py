@@ -1,4 +1,4 @@
-"""The routines on images in Python, the reference for ``runtime/c/image/mlc_image.c``."""
+"""The routines on images in Python, the reference of ``runtime/c/image/mlc_image.c``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ FORMATS = ("RGB", "BGR", "Grayscale")
 
 
 def _pixels(stream: bytes, fmt: str, most: int) -> Array:
-    """Pixels [height, width, channels] by Pillow, like onnx's reference; empty where it cannot decode the image."""
+    """Return the pixels [height, width, channels] by Pillow, like onnx's reference; an empty array if it cannot decode
+    the image."""
     from PIL import Image
 
     try:
@@ -38,4 +39,4 @@ def _decoded(given: Given, stream: Array) -> Array:
 
 IMAGE_ROUTINES = {"decode": Routine(("ui8",), "ui8", _decoded, pointwise=False, widens=True)}
 """Routines by name. ``decode`` has a stream as operand, and as ``numbers`` the largest extent and an index of FORMATS.
-Its result has the pixels first; its last four bytes are height and width, 0 where the stream cannot be decoded."""
+Its result begins with the pixels; its last four bytes are height and width, 0 if the stream cannot be decoded."""

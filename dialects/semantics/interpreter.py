@@ -27,15 +27,16 @@ from mlc.dialects.weights import WeightStore
 from mlc.errors import RunError
 
 Observer = Callable[[Operation, list[Array], Array], None]
-"""Sees each operator that has one result, with the values of its operands and result."""
+"""A function that is called for each operator of one result, with the values of its operands and its result."""
 Iteration = Callable[[Sequence[Array], dict[str, int]], Sequence[Array]]
-"""What an iteration of a loop yields, from its operands and the symbols in it."""
+"""A function from the operands and the symbols of a loop's iteration to what the iteration yields."""
 
 
 def interpret(
     module: ModuleOp, weights: WeightStore, inputs: Mapping[str, Array], observer: Observer | None = None
 ) -> dict[str, Array]:
-    """Outputs of ``@main`` by name, for inputs by name. ``observer`` sees each operator, in loops and branches too.
+    """Return the outputs of ``@main`` by name, for inputs by name. ``observer`` also sees the operators in loops and
+    branches.
 
     Raises:
         ValueError: an input is missing, or its shape is not that of the signature.
@@ -49,28 +50,28 @@ def interpret(
 
 
 def _without_ones(y: Array, optional: Sequence[int]) -> Array:
-    """An output as a caller gets it, without its optional axes of one element."""
+    """Return an output as a caller gets it, without its optional axes of extent 1."""
     return y.squeeze(tuple(n for n in optional if y.shape[n] == 1)) if optional else y
 
 
 def main_of(module: ModuleOp) -> FuncOp:
-    """The function ``@main`` of a graph module."""
+    """Return the function ``@main`` of a graph module."""
     return next(op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main")
 
 
 def strings_of(main: FuncOp) -> StringTable:
-    """The constant strings of a model."""
+    """Return the constant strings of a model."""
     known = cast("ArrayAttr[StringAttr]", main.attributes.get("graph.strings", ArrayAttr([])))
     return StringTable(unescaped(string.data) for string in known)
 
 
 def names(attributes: ArrayAttr[DictionaryAttr] | None) -> list[str]:
-    """The ``graph.name`` of each argument or result."""
+    """Return the ``graph.name`` of each argument or result."""
     return [cast(StringAttr, a.data["graph.name"]).data for a in attributes or ()]
 
 
 def bind_symbols(main: FuncOp, arguments: list[Array]) -> dict[str, int]:
-    """The values of symbolic dimensions, from the shapes of the arguments."""
+    """Return the values of symbolic dimensions, from the shapes of the arguments."""
     symbols: dict[str, int] = {}
     for argument, array in zip(main.args, arguments, strict=True):
         dims = shape_of(argument)
@@ -94,7 +95,7 @@ def run_block(
     strings: StringTable | None = None,
     observer: Observer | None = None,
 ) -> list[Array]:
-    """Interpret a block; returns the operands of its terminator. Values are dropped after their last use."""
+    """Interpret a block; return the operands of its terminator. A value is dropped after its last use."""
     env: dict[SSAValue, Array] = dict(zip(block.args, arguments, strict=True))
     symbols, strings = dict(symbols), strings or StringTable()
     uses = {value: sum(1 for _ in value.uses) for op in block.ops for value in op.results}
@@ -125,7 +126,7 @@ def run_block(
 
 
 def _kernel(call: CallOp) -> Block:
-    """The body of the called kernel, which consists of graph operators."""
+    """Return the body of the called kernel, which consists of graph operators."""
     module = call.get_toplevel_object()
     assert isinstance(module, ModuleOp)
     name = call.callee.root_reference.data
@@ -140,14 +141,15 @@ def _block_of_loop(
     operands: Sequence[Array],
     symbols: dict[str, int],
 ) -> list[Array]:
-    """What one iteration yields."""
+    """Run one iteration; return what it yields."""
     return run_block(op.body.block, list(operands), weights, symbols, strings, observer)
 
 
 def iterated(op: LoopOp, operands: list[Array], symbols: dict[str, int], body: Iteration) -> list[Array]:
-    """The last loop-carried values, and the collected ones; the number of iterations becomes a symbol.
+    """Run a loop; return the last loop-carried values and the collected ones. Set the symbol of the number of
+    iterations.
 
-    ``body`` gives what an iteration yields, from its operands and symbols.
+    ``body`` runs an iteration, given its operands and symbols.
 
     Raises:
         RunError: a strict loop would have more iterations than its bound.
@@ -173,7 +175,8 @@ def iterated(op: LoopOp, operands: list[Array], symbols: dict[str, int], body: I
 
 
 def _loop_operands(op: LoopOp, operands: list[Array]) -> tuple[float, bool, list[Array], list[Array]]:
-    """(limit of the iterations, whether there is a first one, loop-carried values, other values of the region)."""
+    """Return (limit of the iterations, whether there is a first one, loop-carried values, other values of the
+    region)."""
     rest = list(operands)
     limit = int(rest.pop(0)) if op.limit is not None else float("inf")
     active = bool(rest.pop(0)) if op.active is not None else True
@@ -181,7 +184,7 @@ def _loop_operands(op: LoopOp, operands: list[Array]) -> tuple[float, bool, list
 
 
 def _collected_value(op: LoopOp, n: int, seen: list[Array], symbols: Mapping[str, int]) -> Array:
-    """The tensor of one collected value of all iterations."""
+    """Return the tensor of one collected value of all iterations."""
     result = op.results[len(op.states) + n]
     shape = tuple(cast(int, evaluate(d, symbols)) for d in shape_of(result))
     out = np.zeros(shape, numpy_dtype(element_of(result)))

@@ -1,7 +1,7 @@
 """Graph operators as functions of NumPy arrays, independent of the IR they come from.
 
-Data movements, maps and reductions are one NumPy call here, equal in meaning to :meth:`StructuredOp.evaluate`, which
-evaluates all other operators.
+A data movement, map or reduction is one NumPy call, equal in meaning to :meth:`StructuredOp.evaluate`, which evaluates
+all other operators.
 """
 
 from __future__ import annotations
@@ -44,16 +44,17 @@ def _static(value: SSAValue) -> tuple[int, ...]:
 
 
 def kernel_of(op: StructuredOp) -> Kernel:
-    """The function that ``op`` computes, for static shapes; it may be called after ``op`` is erased.
+    """Return the function that ``op`` computes, for static shapes. It may be called after ``op`` is erased.
 
-    Data movements return views of their operand where NumPy does.
+    A data movement returns a view of its operand if NumPy does.
     """
     make: Callable[[Any], Kernel] | None = _KERNELS.get(type(op))
     return np.errstate(all="ignore")(make(op)) if make else _general(op)
 
 
 def evaluator_of(op: StructuredOp) -> Kernel | None:
-    """As ``kernel_of``, and products by BLAS; None for an operator that has no function of its own.
+    """Return a function as ``kernel_of`` does, with products by BLAS; None for an operator without a function of its
+    own.
 
     For callers that expect infinities and NaN (``np.errstate``).
     """
@@ -77,7 +78,8 @@ def _general(op: StructuredOp) -> Kernel:
 
 
 def _contract(op: ContractOp) -> Kernel:
-    """Term by term, each the product of two slices: the same bits as the statement, without arrays of indices."""
+    """Return a function that adds term after term, each the product of two slices: its result has the same bits as the
+    statement's, without arrays of indices."""
     (lhs, rhs, out), extents = op.terms, op.extents()
     shape, element = _static(op.result), element_of(op.result)
     plain = not op.layouts and not op.product and element in ("f32", "f64")
@@ -96,7 +98,8 @@ def _contract(op: ContractOp) -> Kernel:
 
 
 def _multiplied(op: ContractOp) -> Kernel | None:
-    """One ``matmul``: [batch, left, summed] @ [batch, summed, right], whose sums BLAS makes in an order of its own."""
+    """Return one ``matmul``, [batch, left, summed] @ [batch, summed, right], in which BLAS chooses the order of
+    summation; None if the contraction is no such product."""
     (lhs, rhs, out), extents = op.terms, cast("dict[str, int]", op.extents())
     shapes = zip((lhs, rhs), (_static(op.lhs), _static(op.rhs)), strict=True)
     stretched = any(extents[c] != n for letters, shape in shapes for c, n in zip(letters, shape, strict=True))
@@ -117,21 +120,22 @@ def _multiplied(op: ContractOp) -> Kernel | None:
 
 
 def _roles(lhs: str, rhs: str, out: str) -> tuple[str, str, str, str]:
-    """The letters of (batch, left, right, summed) dimensions."""
+    """Return the letters of the (batch, left, right, summed) dimensions."""
     both = [c for c in lhs if c in rhs]
     left, right = ("".join(c for c in letters if c in out and c not in both) for letters in (lhs, rhs))
     return "".join(c for c in both if c in out), left, right, "".join(c for c in both if c not in out)
 
 
 def _matrices(letters: str, extents: Mapping[str, int], batch: str, rows: str, columns: str) -> Kernel:
-    """An operand as an array of matrices [batch…, rows, columns]."""
+    """Return a function that reshapes an operand to an array of matrices [batch…, rows, columns]."""
     perm = [letters.index(c) for c in batch + rows + columns]
     shape = (*(extents[c] for c in batch), *(prod(extents[c] for c in side) for side in (rows, columns)))
     return lambda x: x.transpose(perm).reshape(shape)
 
 
 def _spread(x: Array, letters: str, at: Mapping[str, int], out: str) -> Array:
-    """``x`` at a point of its reduced axes, with the axes ``out``, those that it lacks of extent 1."""
+    """Return ``x`` at a point ``at`` of its reduced axes, with the axes ``out``; an axis that ``x`` lacks has
+    extent 1."""
     part = x[tuple(min(at[c], n - 1) if c in at else slice(None) for c, n in zip(letters, x.shape, strict=True))]
     kept = [c for c in letters if c not in at]
     part = part.transpose([kept.index(c) for c in out if c in kept])

@@ -1,8 +1,8 @@
-"""Prepared programs: the interpreter's steps, with what is equal in every iteration of a loop looked up once.
+"""Prepared programs: the interpreter's steps with everything precomputed that is equal in all iterations of a loop.
 
-The reference interpreter reads an operator, its types and its statements each time that it comes to it. Here an
-operator with static shapes becomes a function of NumPy arrays, and a block a list of calls with the positions of their
-operands.
+The reference interpreter reads an operator, its types and its statements each time that it executes the operator. Here
+an operator with static shapes becomes a function of NumPy arrays, and a block a list of calls with the positions of
+their operands.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ Interpreted = Callable[[Sequence[Array]], Sequence[Array]]
 
 
 def interpreted(module: ModuleOp, weights: WeightStore) -> Interpreted:
-    """``@main`` as a function of its arguments: prepared, or in the reference interpreter where that is needed."""
+    """Return ``@main`` as a function of its arguments: prepared if possible, otherwise by the reference interpreter."""
     fast = prepared(module, weights)
     if fast is not None:
         return fast
@@ -61,7 +61,7 @@ def interpreted(module: ModuleOp, weights: WeightStore) -> Interpreted:
 
 
 def prepared(module: ModuleOp, weights: WeightStore) -> Interpreted | None:
-    """``@main`` as a function of its arguments, in order; None where the reference interpreter is needed."""
+    """Return ``@main`` as a function of its arguments, in order; None if it needs the reference interpreter."""
     main = main_of(module)
     if any(isinstance(op, UNPREPARED) for op in main.walk()) or not all(map(_is_static, main.args)):
         return None
@@ -88,7 +88,8 @@ def _one_call(body: _Body) -> Interpreted:
 
 @dataclass(frozen=True)
 class _Body:
-    """A block: calls with the positions of operands and results in a list of values, the block's arguments first."""
+    """A block: calls with the positions of operands and results in a list of values. The block's arguments are
+    first."""
 
     calls: tuple[tuple[Run, tuple[int, ...]], ...]
     results: tuple[int, ...]
@@ -107,7 +108,7 @@ class _Body:
         return _Body(tuple(calls), ())
 
     def is_one_call(self, arguments: int) -> bool:
-        """Whether it is the first result of one operator of all ``arguments`` in order."""
+        """Return whether the block returns the first result of one operator of all ``arguments`` in order."""
         of_all = len(self.calls) == 1 and self.calls[0][1] == tuple(range(arguments))
         return of_all and self.results == (arguments,)
 
@@ -162,7 +163,7 @@ def _is_static(value: SSAValue) -> bool:
 
 
 def _is_plain(op: StructuredOp) -> bool:
-    """Whether neither shapes nor attributes depend on symbols, such as the iteration of a loop."""
+    """Return whether neither shapes nor attributes depend on symbols, such as the iteration of a loop."""
     if not all(map(_is_static, (*op.operands, *op.results))):
         return False
     match op:

@@ -25,9 +25,11 @@ class Given:
 
 @dataclass(frozen=True)
 class Routine:
-    """Element types of operands and result, and the reference implementation ``meaning(given, *operands)``.
+    """A routine: the element types of operands and result, and the reference implementation ``meaning(given,
+    *operands)``.
 
-    ``pointwise``: the result has the dimensions of the first operand; ``widens``: and further dimensions after these.
+    ``pointwise``: the result has the dimensions of the first operand. ``widens``: it has further dimensions after
+    these.
     """
 
     operands: tuple[str, ...]

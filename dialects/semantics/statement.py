@@ -1,8 +1,8 @@
 """Statements: a loop nest over a box that writes, or reduces into, one array; the semantics of every affine operator.
 
 ``Statement(("m", "n", "k"), (64, 512, 784), (False, False, True), ("m", "n"), "x0[m, k] * x1[k, n]", "add")`` is a
-matrix product. All else about an affine operator follows from its statements: the NumPy reference, fusion,
-``kernel.generic``.
+matrix product. The NumPy reference, the fusion and the ``kernel.generic`` of an affine operator all follow from its
+statements.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ MONOIDS = {
 
 @dataclass(frozen=True)
 class Statement:
-    """``out[...] = value`` (or ``monoid=``, from its identity) for every point of the box ``iters`` in ``[0, bounds)``.
+    """A statement: ``out[...] = value`` (or ``monoid=``, from its identity) at each point of the box ``iters`` in ``[0,
+    bounds)``.
 
     ``out`` has one affine expression for each result dimension; ``reduction`` marks the reduced iterators.
     """
@@ -65,7 +66,7 @@ class Statement:
 
 def statement(parallel: str, bounds: tuple[DimLike, ...], value: str, *, out: str | None = None,
               reduce: str = "", monoid: str | None = None) -> Statement:  # fmt: skip
-    """A statement from strings: ``statement("m n", (64, 512, 784), "x0[m,k]*x1[k,n]", reduce="k", monoid="add")``.
+    """Parse a statement: ``statement("m n", (64, 512, 784), "x0[m,k]*x1[k,n]", reduce="k", monoid="add")``.
 
     ``out`` defaults to the parallel iterators; bounds of the reduced iterators follow those of the parallel ones.
     """

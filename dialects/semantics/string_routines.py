@@ -1,4 +1,4 @@
-"""The routines on strings in Python, the reference for ``runtime/c/strings/mlc_string.c``."""
+"""The routines on strings in Python, the reference of ``runtime/c/strings/mlc_string.c``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mlc.dialects.types import STRING
 
 
 def _strings(fn: Callable[..., str], *operands: str) -> Routine:
-    """An elementwise routine with a string as result."""
+    """Return an elementwise routine whose result is a string."""
 
     def meaning(given: Given, *arrays: Array) -> Array:
         values = (given.strings.of(a).flat if e == "i64" else a.flat for a, e in zip(arrays, operands, strict=True))
@@ -24,7 +24,7 @@ def _strings(fn: Callable[..., str], *operands: str) -> Routine:
 
 
 def _values(fn: Callable[[str], Any], result: str, dtype: Any) -> Routine:
-    """An elementwise routine with a number as result."""
+    """Return an elementwise routine whose result is a number."""
 
     def meaning(given: Given, array: Array) -> Array:
         return np.array([fn(t) for t in given.strings.of(array).flat], dtype).reshape(given.shape)
@@ -56,7 +56,8 @@ def _real(string: str) -> float:
 
 
 def pieces(string: str, delimiter: str, most: int) -> list[str]:
-    """StringSplit of one string; without a delimiter at ASCII white space. At most ``most`` splits; -1: no limit."""
+    """Return StringSplit of one string: at most ``most`` splits (-1: no limit); without a delimiter at ASCII white
+    space."""
     if delimiter:
         return string.split(delimiter, most)
     return [piece.decode() for piece in string.encode().split(None, most)]
@@ -94,12 +95,12 @@ def _matches(given: Given, array: Array, first: Array, table: Array) -> Array:
 
 
 def lowered(string: str) -> str:
-    """Lower case by Unicode's simple mapping, one character for one; others are unchanged."""
+    """Return lower case by Unicode's simple mapping of one character to one; other characters are unchanged."""
     return "".join(c.lower() if len(c.lower()) == 1 else c for c in string)
 
 
 def raised(string: str) -> str:
-    """Upper case, one character for one."""
+    """Return upper case by the mapping of one character to one."""
     return "".join(c.upper() if len(c.upper()) == 1 else c for c in string)
 
 

@@ -1,7 +1,7 @@
-"""Tokens of strings in Python, and MurmurHash3: the reference for ``runtime/c/strings/mlc_tokens.c``.
+"""Tokens of strings in Python, and MurmurHash3: the reference of ``runtime/c/strings/mlc_tokens.c``.
 
-Source: ContribOperators.md of onnxruntime, Tokenizer. The longest match at the first place where there is one counts,
-as POSIX has it. The operand ``how`` is described in ``frontends/build/ops/strings/tokens.py``.
+Source: ContribOperators.md of onnxruntime, Tokenizer. The match is the longest one at the first position that has a
+match, as in POSIX. The operand ``how`` is described in ``frontends/build/ops/strings/tokens.py``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MASK = 0xFFFFFFFF  # of 32 bits
 
 
 class Searcher:
-    """The DFA of a pattern: see ``searcher`` of ``frontends/build/ops/strings/automaton.py``."""
+    """The DFA of a pattern; see ``searcher`` of ``frontends/build/ops/strings/automaton.py``."""
 
     def __init__(self, how: Array) -> None:
         ranges, self.classes = int(how[0]), int(how[1])
@@ -25,12 +25,12 @@ class Searcher:
         self.begins, self.rows = rest[: self.classes + 1], rest[self.classes + 1 :]
 
     def kinds(self, text: str) -> list[int]:
-        """The classes of the characters of a text; at -1: of its ends."""
+        """Return the classes of the characters of a text; at index -1, the class of its ends."""
         found = np.searchsorted(self.first, [ord(c) for c in text], side="right") - 1
         return [*map(int, self.of[found.astype(int)]), self.classes]
 
     def match(self, kinds: Sequence[int], at: int) -> int | None:
-        """The end of the longest match that begins at a place."""
+        """Return the end of the longest match that begins at position ``at``, or None."""
         state, found, width = self.begins[kinds[at - 1]], None, 2 * self.classes + 1
         while True:
             row = self.rows[state * width : (state + 1) * width]
@@ -41,7 +41,7 @@ class Searcher:
             state, at = row[kinds[at]], at + 1
 
     def search(self, kinds: Sequence[int], at: int) -> tuple[int, int] | None:
-        """The first match from a place on."""
+        """Return the first match at or after position ``at``, or None."""
         for start in range(at, len(kinds)):
             if (stop := self.match(kinds, start)) is not None:
                 return start, stop
@@ -49,7 +49,7 @@ class Searcher:
 
 
 def _between(searchers: Sequence[Searcher], text: str, least: int) -> Iterator[str]:
-    """The pieces of a text between the matches of all searchers, one after the other."""
+    """Yield the pieces of a text between the matches of all searchers, which are applied one after the other."""
     if not searchers:
         yield text
         return
@@ -74,7 +74,7 @@ def _matches(searcher: Searcher, text: str, least: int) -> Iterator[str]:
 
 
 def tokens(text: str, how: Array, least: int) -> list[str]:
-    """The tokens of a text, of at least so many characters."""
+    """Return the tokens of a text that have at least ``least`` characters."""
     searchers = [Searcher(how[start:]) for start in how[3 : 3 + how[2]]]
     if how[0] == CHARACTERS:
         return list(text)
@@ -97,7 +97,7 @@ def _made(given: Given, array: Array, how: Array) -> Array:
 
 
 def murmur3(data: bytes, seed: int) -> int:
-    """MurmurHash3_x86_32 (A. Appleby, public domain)."""
+    """Return MurmurHash3_x86_32 (A. Appleby, public domain)."""
     whole = len(data) // 4 * 4
     for at in range(0, whole, 4):
         seed = _rotated(seed ^ _mixed(data[at : at + 4]), 13) * 5 + 0xE6546B64 & MASK

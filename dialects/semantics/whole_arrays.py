@@ -1,8 +1,9 @@
-"""Statements on whole arrays: what ``evaluate_statement`` computes, with reductions as one call of NumPy.
+"""Statements on whole arrays: what ``evaluate_statement`` computes, with a reduction as one NumPy call.
 
-The reference loops over reduced iterators in order, at some microseconds an iteration. Here they are axes of an array
-too, as many of the last ones as ``MOST_ELEMENTS`` allow, which NumPy reduces: sums are pairwise, so that they may
-differ from the reference's in the last bits, with a smaller error. Expressions become closures, read once.
+The reference loops over reduced iterators in order, at some microseconds an iteration. Here as many of the last reduced
+iterators as ``MOST_ELEMENTS`` allows are axes of an array, which NumPy reduces. Its sums are pairwise, so they may
+differ from the reference's in the last bits, with a smaller error. The tree of an expression is read once, to a
+closure.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from mlc.dialects.semantics.expr import CASTS, REINTERPRETATIONS, Const, Expr, I
 from mlc.dialects.semantics.statement import MONOIDS, Statement
 
 Closure = Callable[[Sequence[Array], Mapping[str, Any]], Any]
-"""The value of an expression, from operands and the values of iterators and symbols."""
+"""A function from operands and the values of iterators and symbols to the value of an expression."""
 Extents = tuple[int, ...]
 MOST_ELEMENTS = 1 << 20
-"""Of an array over parallel and reduced iterators together."""
+"""The most elements of an array over parallel and reduced iterators together."""
 
 
 def closure_of(expr: Expr) -> Closure:
-    """``evaluate_expr`` of ``expr``, without reading the tree again."""
+    """Return ``evaluate_expr`` of ``expr`` as a closure, which does not read the tree again."""
     match expr:
         case Const(value=value):
             return lambda xs, env: value
@@ -58,7 +59,7 @@ def _call(fn: str, args: tuple[Closure, ...]) -> Closure:
 
 
 def function_of(fn: str) -> Callable[..., Any]:
-    """A scalar function, a cast or a reinterpretation as NumPy's function of arrays."""
+    """Return the NumPy function of a scalar function, a cast or a reinterpretation."""
     if fn in CASTS:
         return lambda x: cast(np.asarray(x), fn)
     if fn in REINTERPRETATIONS:
@@ -68,7 +69,7 @@ def function_of(fn: str) -> Callable[..., Any]:
 
 
 class WholeArrays:
-    """A statement, prepared: a call writes into ``result``."""
+    """A prepared statement: a call writes into ``result``."""
 
     def __init__(self, given: Statement) -> None:
         self.given, self.value = given, closure_of(given.value)
@@ -94,7 +95,7 @@ class WholeArrays:
     def _values(
         self, operands: Sequence[Array], env: dict[str, Any], box: Extents, over: Extents, split: int, dtype: Any
     ) -> Array:
-        """[box]: the values, reduced."""
+        """Return the reduced values, an array with the extents ``box``."""
         whole = box + over[split:]
         monoid = MONOIDS[self.given.monoid] if self.given.monoid else None
         total: Array | None = None
@@ -119,12 +120,12 @@ def _extents(iterators: Sequence[tuple[str, DimLike]], symbols: Mapping[str, int
 
 
 def _loops(box: Extents, over: Extents) -> int:
-    """How many of the reduced iterators, the first ones, are loops."""
+    """Return how many of the first reduced iterators are loops."""
     return next((n for n in range(len(over)) if prod(box + over[n:]) <= MOST_ELEMENTS), len(over))
 
 
 def _iterators(names: Sequence[str], extents: Extents) -> dict[str, Array]:
-    """An axis of a common box for each iterator."""
+    """Return, for each iterator, its values as an array along its axis of a common box."""
     rank = len(extents)
     return {
         name: np.arange(extent).reshape((-1,) + (1,) * (rank - n - 1))
