@@ -10,11 +10,13 @@ from xdsl.irdl import IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 
 Valid = Mapping[int, SSAValue]
-"""The number of valid elements along some axes of a tile: others are not accessed (the padding of a GPU's tiles)."""
+"""The number of valid elements along some axes of a tile. Elements beyond it are not accessed (padding of a GPU's
+tiles)."""
 
 
 class TileAccess(IRDLOperation):
-    """A register tile of a linear buffer: element (a, b, …) is at ``offset + a·strides[0] + b·strides[1] + …``."""
+    """An access to a register tile of a linear buffer: element (a, b, …) is at ``offset + a·strides[0] + b·strides[1] +
+    …``."""
 
     def verify_(self) -> None:
         tile = (*self.results, *self.operands)[0].type
@@ -35,7 +37,8 @@ class TileAccess(IRDLOperation):
         return [self.stride(axis) for axis in range(len(self.strides.get_values()))]  # type: ignore[attr-defined]
 
     def stride(self, axis: int) -> int | SSAValue:
-        """Elements between neighbours along ``axis``: a constant, or a value where it is a run-time value."""
+        """Return the distance in elements between neighbours along ``axis``: a constant, or the SSA value of a run-time
+        stride."""
         strides = [int(s) for s in self.strides.get_values()]  # type: ignore[attr-defined]
         if strides[axis] != DYNAMIC_INDEX:
             return strides[axis]
@@ -43,7 +46,8 @@ class TileAccess(IRDLOperation):
 
 
 def verify_element(op: IRDLOperation, buffer: SSAValue, tile: Attribute) -> None:
-    """Check that a tile has the element type of its buffer, or for unsigned elements the signless one."""
+    """Check that a tile has the element type of its buffer or, for unsigned elements, the signless type of equal
+    width."""
     assert isinstance(buffer.type, MemRefType)
     stored, element = buffer.type.element_type, tile.element_type if isinstance(tile, VectorType) else tile
     if element not in (stored, IntegerType(stored.width.data) if isinstance(stored, IntegerType) else stored):
@@ -51,17 +55,18 @@ def verify_element(op: IRDLOperation, buffer: SSAValue, tile: Attribute) -> None
 
 
 def axes_of(valid: Valid) -> DenseArrayBase | None:
-    """The property ``valid_axes``: the axes of which ``valid`` has the extents."""
+    """Return the property ``valid_axes``: the axes of which ``valid`` has the extents."""
     return DenseArrayBase.from_list(i64, list(valid)) if valid else None
 
 
 def valid_of(op: IRDLOperation) -> dict[int, SSAValue]:
-    """The number of valid elements along each axis of a read, write or gather where fewer than the tile's may be."""
+    """Return the number of valid elements along each axis on which a read, write or gather may have fewer than the
+    tile."""
     axes = op.valid_axes  # type: ignore[attr-defined]
     return {} if axes is None else dict(zip(map(int, axes.get_values()), op.valid, strict=True))  # type: ignore[attr-defined]
 
 
 def split_strides(strides: Sequence[int | SSAValue]) -> tuple[DenseArrayBase, list[SSAValue]]:
-    """The property ``strides``, with DYNAMIC_INDEX for run-time values, and these values."""
+    """Return the property ``strides``, with DYNAMIC_INDEX for run-time values, and these values."""
     static = [s if isinstance(s, int) else DYNAMIC_INDEX for s in strides]
     return DenseArrayBase.from_list(i64, static), [s for s in strides if isinstance(s, SSAValue)]

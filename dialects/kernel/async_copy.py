@@ -29,7 +29,7 @@ from mlc.dialects.types import element_of, memref, shape_of
 
 @irdl_op_definition
 class SubviewOp(IRDLOperation):
-    """A subview: the buffer at one index of the first axis, as of MLIR's ``memref.subview`` that drops it.
+    """A subview: the buffer at one index of the first axis, like MLIR's rank-reducing ``memref.subview``.
 
     ``%t = kernel.subview %ring[%slot] : memref<3x16x136xf32> -> memref<16x136xf32>``
     """
@@ -52,7 +52,7 @@ class SubviewOp(IRDLOperation):
 
 
 def root_of(buffer: SSAValue) -> SSAValue:
-    """The buffer that a subview is part of; the buffer itself where it is none."""
+    """Return the buffer that a subview is part of, or the buffer itself if it is no subview."""
     while isinstance(buffer.owner, SubviewOp):
         buffer = buffer.owner.source
     return buffer
@@ -67,8 +67,8 @@ class AsyncCopyOp(TileAccess):
 
     Element (a, b, …) is at ``offset + a·strides[0] + …`` of ``buffer`` and at ``at + a·target_strides[0] + …`` of
     ``target``. A thread copies ``width`` neighbours at a time, which are aligned as a whole. Elements that are not
-    ``valid``, and all where ``when`` is false, are not read: zeros arrive for them. Until then nobody accesses these
-    elements of the target; others, of an earlier group, may be read.
+    ``valid``, and all elements if ``when`` is false, are not read: the target gets zeros. No thread accesses these
+    elements of the target before the wait; elements of an earlier group may be read.
     """
 
     name = "kernel.async_copy"
@@ -126,7 +126,7 @@ class AsyncCopyOp(TileAccess):
 
     @property
     def chunks(self) -> tuple[int, ...]:
-        """The extents in units of what is copied at a time."""
+        """The extents in units of ``width`` elements."""
         width = self.width.value.data
         return tuple(e // width if width > 1 and n == self.axis else e for n, e in enumerate(self.extents))
 
@@ -141,8 +141,8 @@ class AsyncCopyOp(TileAccess):
 
 @irdl_op_definition
 class AsyncGatherOp(IRDLOperation):
-    """An asynchronous gather: one element at every offset (an integer), as of ``kernel.gather``, is copied; or
-    ``width`` neighbours, which are aligned as a whole and are neighbours in the target too.
+    """An asynchronous gather: it copies one element at every offset (an integer), like ``kernel.gather``, or ``width``
+    neighbours, which are aligned as a whole and are neighbours in the target too.
 
     ``kernel.async_gather %a[%offsets] to %s[%zero] {target_strides = array<i64: 1, 32>, width = 8 : i64} : memref<…>,
     vector<4x128xi32>, memref<128x32xf16>``
@@ -185,7 +185,7 @@ class AsyncGatherOp(IRDLOperation):
 
     @property
     def axis(self) -> int | None:
-        """The axis of the neighbours of an offset; None where an offset has one element."""
+        """The axis of the neighbours of an offset; None if an offset has one element."""
         return list(self.target_strides.get_values()).index(1) if self.width.value.data > 1 else None
 
     def verify_(self) -> None:
@@ -205,7 +205,7 @@ def _verify_target(op: AsyncCopyOp | AsyncGatherOp, rank: int) -> None:
 
 @irdl_op_definition
 class AsyncGroupOp(IRDLOperation):
-    """A group of asynchronous copies: those of a thread since its last group (CUDA: cp.async.commit_group)."""
+    """A group of asynchronous copies: the copies of a thread since its last group (CUDA: cp.async.commit_group)."""
 
     name = "kernel.async_group"
     traits = traits_def(Orders())
@@ -214,9 +214,10 @@ class AsyncGroupOp(IRDLOperation):
 
 @irdl_op_definition
 class AsyncWaitOp(IRDLOperation):
-    """A wait for asynchronous copies: each thread waits for its groups but the last ``groups`` (cp.async.wait_group).
+    """A wait for asynchronous copies: each thread waits for its groups except the last ``groups``
+    (cp.async.wait_group).
 
-    What other threads have copied is there after a barrier that follows. ``kernel.async_wait {groups = 1}``
+    A thread sees the copies of other threads only after a following barrier. ``kernel.async_wait {groups = 1}``
     """
 
     name = "kernel.async_wait"

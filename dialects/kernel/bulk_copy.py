@@ -1,5 +1,5 @@
 """Bulk copies of tensors to shared memory (CUDA: TMA, ``cp.async.bulk.tensor``; MLIR: ``nvgpu.tma.async.load``), and
-the barriers (``mbarrier``) by which the warps that copy and those that compute wait for each other."""
+the barriers (``mbarrier``) by which the copying and the computing warps wait for each other."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ MOST_BOX, MOST_AXES = 256, 5  # elements of a box along an axis; axes of a tenso
 
 @dataclass(frozen=True)
 class TensorMap:
-    """A tensor map (CUDA: ``CUtensorMap``): a buffer as a tensor, and the box of it that a bulk copy takes.
+    """A tensor map (CUDA: ``CUtensorMap``): a buffer as a tensor, and the box of it that a bulk copy copies.
 
     ``extents`` in elements, the fastest axis first; ``strides`` in bytes, from the second axis on, multiples of 16;
     ``span``: the bytes of rows of a box whose 16-byte chunks are swizzled.
@@ -62,19 +62,19 @@ class TensorMap:
 
     @property
     def itemsize(self) -> int:
-        """Bytes of an element."""
+        """The bytes of an element."""
         return ITEMSIZE[element_of(self.buffer)]
 
 
 def map_of(op: BulkCopyOp | BulkStoreOp) -> TensorMap:
-    """The tensor map that the properties of an operation say."""
+    """Return the tensor map of an operation, from its properties."""
     extents = tuple(parse_dim(e.data) for e in op.extents if isinstance(e, StringAttr))
     strides, box = (tuple(map(int, each.get_values())) for each in (op.strides, op.box))
     return TensorMap(op.buffer, extents, strides, box, op.span.value.data)
 
 
 def map_properties(map_: TensorMap) -> dict[str, Attribute | None]:
-    """The properties of an operation on a box."""
+    """Return the properties that hold the tensor map of an operation."""
     return {
         "extents": ArrayAttr([StringAttr(str(e)) for e in map_.extents]),
         "strides": DenseArrayBase.from_list(i64, list(map_.strides)),
@@ -85,15 +85,15 @@ def map_properties(map_: TensorMap) -> dict[str, Attribute | None]:
 
 @irdl_op_definition
 class BulkCopyOp(IRDLOperation):
-    """A bulk copy: one thread copies a box of a tensor to shared memory, whose bytes count in a phase of an mbarrier.
+    """A bulk copy: one thread copies a box of a tensor to shared memory; its bytes count in a phase of an mbarrier.
 
     ``kernel.bulk_copy %a[%x, %y] to %s[%at] barrier %full[%slot] {extents = ["160", "520"], strides = array<i64: 320>,
     box = array<i64: 64, 128>, span = 128 : i64} : memref<520x160xf16>, memref<128x64xf16>, memref<4xi64>``
 
     The box begins at (x, y, …), the fastest coordinate first, and is in row-major order from element ``at`` of the
-    target on, but for its swizzle. Zeros arrive for what is outside the tensor. Without a barrier the copy is there
-    when the operation has ended: so it is until ``specialize-warps``. With ``multicast %mask`` it arrives in the
-    blocks of the cluster whose bits are set, and counts in the barrier of each.
+    target on, but for its swizzle. Elements outside the tensor become zeros. Without a barrier, as before
+    ``specialize-warps``, the copy has arrived when the operation ends. With ``multicast %mask`` it arrives in each
+    block of the cluster whose bit is set, and counts in that block's barrier.
     """
 
     name = "kernel.bulk_copy"
@@ -135,7 +135,7 @@ class BulkCopyOp(IRDLOperation):
 
     @property
     def bytes(self) -> int:
-        """The bytes that arrive: of the whole box."""
+        """The bytes that arrive, which are those of the whole box."""
         total = self.map.itemsize
         for extent in self.map.box:
             total *= extent
@@ -156,7 +156,8 @@ class BulkCopyOp(IRDLOperation):
 
 @irdl_op_definition
 class MbarrierInitOp(IRDLOperation):
-    """Barriers in shared memory: a phase of each ends with ``count`` arrivals and the bytes that they expect.
+    """Initializes barriers in shared memory: a phase of each ends with ``count`` arrivals and the bytes that they
+    expect.
 
     ``kernel.mbarrier_init %full {count = 1 : i64} : memref<4xi64>``
     """
@@ -174,7 +175,8 @@ class MbarrierInitOp(IRDLOperation):
 
 @irdl_op_definition
 class MbarrierExpectOp(IRDLOperation):
-    """The arrival of one thread, and the bytes that the phase waits for (CUDA: mbarrier.arrive.expect_tx)."""
+    """An arrival of one thread, which also says how many bytes the phase waits for (CUDA:
+    mbarrier.arrive.expect_tx)."""
 
     name = "kernel.mbarrier_expect"
     barrier = operand_def(MemRefType)
@@ -190,9 +192,9 @@ class MbarrierExpectOp(IRDLOperation):
 
 @irdl_op_definition
 class MbarrierArriveOp(IRDLOperation):
-    """The arrival of each warp (CUDA: mbarrier.arrive): ``kernel.mbarrier_arrive %empty[%slot] : memref<4xi64>``. With
-    ``multicast %mask``, at the barrier of each block of the cluster whose bit is set; with a condition (``when %c``),
-    where it holds."""
+    """An arrival of each warp (CUDA: mbarrier.arrive): ``kernel.mbarrier_arrive %empty[%slot] : memref<4xi64>``. With
+    ``multicast %mask``, warps arrive at the barrier of each block of the cluster whose bit is set; with ``when %c``,
+    only if the condition holds."""
 
     name = "kernel.mbarrier_arrive"
     barrier = operand_def(MemRefType)
@@ -209,8 +211,8 @@ class MbarrierArriveOp(IRDLOperation):
 
 @irdl_op_definition
 class MbarrierWaitOp(IRDLOperation):
-    """A wait for the end of the phase of a parity, 0 or 1 (CUDA: mbarrier.try_wait.parity). Before the first phase,
-    that of parity 1 has ended."""
+    """A wait for the end of the phase of a parity, 0 or 1 (CUDA: mbarrier.try_wait.parity). Initially, the phase of
+    parity 1 has ended."""
 
     name = "kernel.mbarrier_wait"
     barrier = operand_def(MemRefType)
@@ -225,12 +227,13 @@ class MbarrierWaitOp(IRDLOperation):
 
 @irdl_op_definition
 class SpecializeOp(IRDLOperation):
-    """Warp specialization: one thread of more warps runs ``producer``, the threads of the tile run ``consumer``.
+    """Warp specialization: one of the additional threads runs ``producer``, the threads of the tile run
+    ``consumer``.
 
-    ``kernel.specialize {threads = 128 : i64} producer {…} consumer {…}``: with so many more threads, a warpgroup that
-    keeps few registers, which those that compute take (``registers``, of a thread of each, in the launch geometry).
-    With ``groups = 2`` so many groups of the tile's threads run ``consumer``, and each takes every second tile of a
-    block (CUTLASS: ping-pong).
+    ``kernel.specialize {threads = 128 : i64} producer {…} consumer {…}``: ``threads`` is the number of additional
+    threads, a warpgroup that gives up registers for the computing warpgroups (``registers``: those of a copying and of
+    a computing thread). With ``groups = 2``, two groups of the tile's threads run ``consumer``, and each takes every
+    second tile of a block (CUTLASS: ping-pong).
     """
 
     name = "kernel.specialize"

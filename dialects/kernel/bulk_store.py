@@ -27,21 +27,21 @@ WIDTH = 128  # bytes of a row
 
 
 def part_columns(itemsize: int) -> int:
-    """The columns that a warpgroup stores at a time: 64 of 16 bits, 32 of 32."""
+    """Return the columns that a warpgroup stores at a time: 64 of 16 bits, 32 of 32."""
     return WIDTH // itemsize
 
 
 @irdl_op_definition
 class BulkStoreOp(IRDLOperation):
-    """A bulk store: warpgroups write their sums to shared memory, from where one thread of each starts the copy.
+    """A bulk store: warpgroups write their sums to shared memory, and one thread of each warpgroup starts the copy.
 
     ``kernel.bulk_store %v through %s to %y[%x, %i] {extents = ["120", "100"], strides = array<i64: 240>,
     box = array<i64: 64, 64>, span = 128 : i64} : vector<64x128xf16>, memref<2x64x64xf16>, memref<100x120xf16>``
 
-    The tile begins at (x, i, …), the fastest coordinate first; of what is outside the tensor nothing is written. Each
-    warpgroup has as many buffers of 64 rows of 128 bytes in ``%s`` as there are for it, takes one after the other, and
-    waits until what a buffer held has been read. Elements have 16 or 32 bits. ``kernel.bulk_store_wait`` is at the
-    end of the kernel.
+    The tile begins at (x, i, …), the fastest coordinate first; elements outside the tensor are not written. ``%s`` has
+    an equal number of buffers, of 64 rows of 128 bytes, for each warpgroup. A warpgroup uses its buffers in turn, and
+    waits until the previous store from a buffer has read it. Elements have 16 or 32 bits. ``kernel.bulk_store_wait`` is
+    at the end of the kernel.
     """
 
     name = "kernel.bulk_store"
@@ -89,7 +89,7 @@ class BulkStoreOp(IRDLOperation):
 
 @irdl_op_definition
 class BulkStoreWaitOp(IRDLOperation):
-    """Waits until the bulk stores have read shared memory (CUDA: cp.async.bulk.wait_group.read)."""
+    """A wait until the bulk stores have read shared memory (CUDA: cp.async.bulk.wait_group.read)."""
 
     name = "kernel.bulk_store_wait"
     traits = traits_def(Orders())

@@ -1,4 +1,4 @@
-"""The facts that a ``kernel.func`` declares, beside its name and its type: all that passes may write on it."""
+"""The facts that a ``kernel.func`` declares beside its name and its type: all that passes may write on a kernel."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FACTS = (
 
 
 class DeclaredFacts(IRDLOperation):
-    """The properties. A record that no pass has written is that of all defaults.
+    """The facts of a kernel as properties. A record that no pass has written is the record of all defaults.
 
     ``parts``: how many parts ``split-reductions`` makes of a sum; 1 keeps it whole. ``serial``: why one thread runs the
     kernel. ``schedule_tree``: the isl schedule tree between ``tile-kernels`` and ``lower-tiles``.
@@ -92,20 +92,21 @@ class DeclaredFacts(IRDLOperation):
         self.in_place_attr = ArrayAttr(DenseArrayBase.from_list(i64, pair) for pair in sorted(pairs))
 
     def split_parts(self) -> int | None:
-        """The number of parts that somebody gave the sum of a kernel; None where an estimate decides."""
+        """Return the number of parts that the user or the tuner gave for a kernel's sum; None if an estimate
+        decides."""
         return None if self.parts is None else self.parts.value.data
 
     def declared(self) -> dict[str, Attribute]:
-        """The facts that are written, in one order."""
+        """Return the facts that are written, in the order of ``FACTS``."""
         return {name: self.properties[name] for name in FACTS if name in self.properties}
 
     def declare(self, attributes: dict[str, Attribute]) -> None:
-        """Set what a text gives as attributes: facts become properties, the rest stays an attribute."""
+        """Set the attributes of a parsed kernel: facts become properties, all others stay attributes."""
         self.properties |= {name: each for name, each in attributes.items() if name in FACTS}
         self.attributes |= {name: each for name, each in attributes.items() if name not in FACTS}
 
     def check_facts(self, arguments: int) -> None:
-        """Raises VerifyException where a fact contradicts the kernel's number of arguments, or is none of the facts."""
+        """Raise VerifyException if a fact contradicts the kernel's number of arguments, or an attribute is no fact."""
         if unknown := self.attributes.keys() - {NODE}:
             raise VerifyException(f"kernel.func has no fact '{min(unknown)}'; it has {', '.join(FACTS)}")
         last = self.scratch.arrays + self.scratch.semaphores
@@ -119,11 +120,11 @@ class DeclaredFacts(IRDLOperation):
 
 
 def loop_of(op: Operation) -> Loop:
-    """What passes say about a loop."""
+    """Return what passes say about a loop."""
     attr = op.attributes.get(LOOP)
     return attr.data if isinstance(attr, LoopAttr) else Loop()
 
 
 def set_loop(op: Operation, record: Loop) -> None:
-    """Write down what a pass says about a loop."""
+    """Record what a pass says about a loop."""
     op.attributes[LOOP] = LoopAttr(record)

@@ -10,7 +10,8 @@ from mlc.dialects.kernel.effects import PURE, Orders, ReadsPosition
 
 @irdl_op_definition
 class BarrierOp(IRDLOperation):
-    """All threads of a block reach it before one goes on, and see what the others wrote: ``kernel.barrier``."""
+    """A barrier of a block: all its threads reach the barrier before one goes on, and see what the others wrote:
+    ``kernel.barrier``."""
 
     name = "kernel.barrier"
     traits = traits_def(Orders())
@@ -19,7 +20,8 @@ class BarrierOp(IRDLOperation):
 
 @irdl_op_definition
 class ClusterBarrierOp(IRDLOperation):
-    """All threads of a cluster of blocks reach it before one goes on: ``kernel.cluster_barrier``."""
+    """A barrier of a cluster: all threads of its blocks reach the barrier before one goes on:
+    ``kernel.cluster_barrier``."""
 
     name = "kernel.cluster_barrier"
     traits = traits_def(Orders())
@@ -41,7 +43,8 @@ class ClusterRankOp(IRDLOperation):
 
 @irdl_op_definition
 class IterationOp(IRDLOperation):
-    """How many iterations of the parallel loop around it this block has done before: ``%n = kernel.iteration``."""
+    """The number of iterations of the enclosing parallel loop that this block has done before: ``%n =
+    kernel.iteration``."""
 
     name = "kernel.iteration"
     result = result_def(IndexType)

@@ -1,4 +1,5 @@
-"""Effects on memory, by which xDSL decides what is dead, equal or invariant. Every operation of the dialect has one."""
+"""Effects on memory, by which xDSL decides what is dead, equal or invariant. Every operation of the dialect declares
+one."""
 
 from __future__ import annotations
 
@@ -15,9 +16,10 @@ PURE = Pure()
 
 @dataclass(frozen=True)
 class Accesses(MemoryEffect):
-    """Reads, writes or allocates the buffers that are some operands or results, by their names in the definition.
+    """The effect of an operation that reads, writes or allocates buffers, given by the names of its operands or
+    results.
 
-    An operand that is optional, or a vector in registers in place of a buffer, has no effect.
+    A missing optional operand, or a vector in registers in place of a buffer, has no effect.
     """
 
     reads: tuple[str, ...] = ()
@@ -38,7 +40,8 @@ def _buffers(op: Operation, name: str) -> list[SSAValue]:
 
 @dataclass(frozen=True)
 class Orders(MemoryEffect):
-    """Orders what threads do, as barriers and waits: no access moves past it, and it is never dead."""
+    """The effect of an operation that orders threads, such as a barrier or wait: no access moves past it, and it is
+    never dead."""
 
     def get_effects(self, op: Operation) -> Set[EffectInstance]:  # type: ignore[override]
         return frozenset(EffectInstance(kind) for kind in (MemoryEffectKind.READ, MemoryEffectKind.WRITE))
@@ -46,14 +49,15 @@ class Orders(MemoryEffect):
 
 @dataclass(frozen=True)
 class ReadsPosition(MemoryEffect):
-    """Reads where a thread is in the loop around it: it may be dead, but stays in its loop."""
+    """The effect of an operation that reads the iteration of the enclosing loop: it may be dead, but stays in its
+    loop."""
 
     def get_effects(self, op: Operation) -> Set[EffectInstance]:  # type: ignore[override]
         return frozenset({EffectInstance(MemoryEffectKind.READ)})
 
 
 def declare_missing() -> None:
-    """Declare effects of pure operations of xDSL for which it declares none."""
+    """Declare the effects of pure operations of xDSL that lack one."""
     for op in (arith.ExtSIOp, arith.RemUIOp, vector.ReductionOp, vector.BitcastOp):
         if not any(isinstance(trait, MemoryEffect) for trait in op.traits.traits):
             op.traits.add_trait(PURE)

@@ -1,8 +1,9 @@
-"""What passes write down about a kernel and its loops: records, each one typed property, and their text.
+"""The records of what passes know about a kernel and its loops. Each record is one typed property with a textual
+form.
 
 ``launch = #kernel.launch<computing = 256, launched = 384, grid = "3*n", cluster = [2, 1]>``. A record is a frozen
-dataclass. A field has a number, a dimension expression or a string; it is a list of numbers, or a flag, which is there
-or not. The text leaves out fields with their defaults. A kernel without the property has the record of all defaults.
+dataclass. A field is a number, a dimension expression, a string, a list of numbers, or a flag, which is present or not.
+The text leaves out fields with their defaults. A kernel without the property has the record of all defaults.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from mlc.dialects.semantics.dims import Dim, DimLike, parse_dim
 class Launch:
     """How blocks of a GPU run a kernel. ``distribute-values`` and ``set-launch-geometry`` write it.
 
-    ``computing``: the threads that compute a tile; ``launched``: all threads of a block, with those that compute other
-    tiles and those that copy. ``grid``: the blocks of a launch; ``resident``: the blocks that a multiprocessor runs at
-    a time, at least; ``cluster``: the rows and columns of tiles whose blocks may access each other's shared memory.
-    ``shared``: the bytes of shared memory of a block; ``dynamic``: those for which the launch asks, where a block has
-    fewer by itself. ``aligned``: the numbers of the arguments of which a thread copies several elements at a time, all
-    of which are aligned for it.
+    ``computing``: the threads that compute a tile; ``launched``: all threads of a block, including those that compute
+    other tiles and those that copy. ``grid``: the blocks of a launch; ``resident``: the blocks that a multiprocessor
+    runs at a time, at least; ``cluster``: the rows and columns of tiles whose blocks may access each other's shared
+    memory. ``shared``: the bytes of shared memory of a block; ``dynamic``: the bytes that the launch requests, if a
+    block has fewer by default. ``aligned``: the numbers of the arguments that are aligned so that a thread can copy
+    several elements at a time.
     """
 
     computing: int | None = None
@@ -54,9 +55,9 @@ class Launch:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a kernel's schedule comes from: a ``line`` of the user's text, ``tuned`` schedules, or a rule.
+    """The origin of a kernel's schedule: a ``line`` of the user's text, ``tuned`` schedules, or a rule.
 
-    ``plain``: why the plain schedule has replaced that of a rule. ``digest``: the key of the kernel in tuned schedules.
+    ``plain``: why the plain schedule has replaced the rule's schedule. ``digest``: the kernel's key in tuned schedules.
     """
 
     line: int | None = None
@@ -66,7 +67,7 @@ class Origin:
 
     @property
     def given(self) -> bool:
-        """Whether the user or the tuner gave the schedule: it is applied as it is, or refused."""
+        """Whether the user or the tuner gave the schedule, which is then applied unchanged or refused."""
         return self.line is not None or self.tuned
 
     def check(self) -> None:
@@ -76,7 +77,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Work:
-    """The scalar operations of a kernel, and the fewest bytes that it moves (``count-work``)."""
+    """The number of scalar operations of a kernel, and the fewest bytes that it moves (``count-work``)."""
 
     flops: DimLike | None = None
     bytes: DimLike | None = None
@@ -104,8 +105,8 @@ class Scratch:
 
 @dataclass(frozen=True)
 class Loop:
-    """What passes say about one loop. ``staged``: the steps that are staged in shared memory together, where the
-    schedule says it; ``unroll``: whether the C compiler unrolls it."""
+    """What passes say about one loop. ``staged``: the number of steps that are staged in shared memory together, if the
+    schedule gives it; ``unroll``: whether the C compiler unrolls the loop."""
 
     staged: int | None = None
     unroll: bool = False
@@ -120,7 +121,7 @@ R = TypeVar("R", bound=Record)
 
 
 class RecordAttr(Data[R]):
-    """A record as an attribute. Subclasses name the record's class."""
+    """A record as an attribute. A subclass names the record's class."""
 
     record: ClassVar[type[Any]]
 

@@ -40,9 +40,9 @@ from mlc.dialects.semantics.dims import DimLike, parse_dim, symbols_of
 
 @irdl_op_definition
 class FuncOp(DeclaredFacts):
-    """A kernel. ``kernel.func @relu(%x: tensor<8xf32>) -> tensor<8xf32> { … kernel.return %y : tensor<8xf32> }``
+    """A kernel: ``kernel.func @relu(%x: tensor<8xf32>) -> tensor<8xf32> { … kernel.return %y : tensor<8xf32> }``.
 
-    What passes know about it are typed properties (``DeclaredFacts``), in the text among the attributes.
+    What passes know about a kernel are typed properties (``DeclaredFacts``), printed among its attributes.
     """
 
     name = "kernel.func"
@@ -68,7 +68,7 @@ class FuncOp(DeclaredFacts):
         return tuple(sorted(symbols_of(dims)))
 
     def walk(self, *, reverse: bool = False, region_first: bool = False) -> Iterator[Operation]:
-        """The kernel and the operations in it; in a loop, because xDSL's generators in generators take a tenth of the
+        """Yield the kernel and the operations in it. This is a loop, as xDSL's nested generators take a tenth of the
         passes' time."""
         if reverse or region_first:
             yield from super().walk(reverse=reverse, region_first=region_first)
@@ -126,8 +126,8 @@ class ReturnOp(IRDLOperation):
 class LocalOp(IRDLOperation):
     """A local buffer of a kernel. At the loops level each thread, or block of threads, has one, of constant size.
 
-    ``%t = kernel.local : memref<?x8xf32, #graph.dims<["batch", "8"]>>``. ``layout``: where its elements are in shared
-    memory, as a linear layout; without it row by row.
+    ``%t = kernel.local : memref<?x8xf32, #graph.dims<["batch", "8"]>>``. ``layout``: the linear layout of its elements
+    in shared memory; without it, they are row by row.
     """
 
     name = "kernel.local"
@@ -143,7 +143,7 @@ class LocalOp(IRDLOperation):
 
 @irdl_op_definition
 class LibraryCallOp(IRDLOperation):
-    """The call of a runtime library function: ``kernel.library_call "argsort_f32"(%x, %p) {integers = […]}``.
+    """A call of a runtime library function: ``kernel.library_call "argsort_f32"(%x, %p) {integers = […]}``.
 
     Its arguments are the buffers, the integers (expressions of symbolic dimensions), the thread and the team's size.
     """
@@ -173,7 +173,7 @@ class LibraryCallOp(IRDLOperation):
 
 @irdl_op_definition
 class CallOp(IRDLOperation):
-    """Run a kernel on whole tensors: ``%y = kernel.call @relu(%x) : (tensor<8xf32>) -> tensor<8xf32>``."""
+    """A call of a kernel on whole tensors: ``%y = kernel.call @relu(%x) : (tensor<8xf32>) -> tensor<8xf32>``."""
 
     name = "kernel.call"
     callee = prop_def(FlatSymbolRefAttrConstr)

@@ -29,7 +29,8 @@ from mlc.dialects.kernel.effects import PURE, Accesses
 
 @irdl_op_definition
 class GenericOp(IRDLOperation):
-    """A computation at each point of a box: reads an element of each of ``ins`` and writes the yielded one to ``out``.
+    """A computation at each point of a box: it reads an element of each of ``ins`` and writes the yielded one to
+    ``out``.
 
     It differs from ``linalg.generic`` in two points: ``bounds`` declares the box (linalg infers it from the operands'
     shapes, which padding and strides prevent), and ``maps`` may contain ``symbols``, expressions of symbolic

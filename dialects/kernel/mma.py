@@ -25,7 +25,7 @@ from mlc.dialects.types import FLOAT8, element_name, element_of
 
 @dataclass(frozen=True)
 class MmaShape:
-    """The product of a warp by one instruction: rows × columns of sums of so many products (``steps``)."""
+    """The product that a warp computes by one instruction: rows × columns of sums, each of ``steps`` products."""
 
     rows: int
     columns: int
@@ -38,18 +38,18 @@ class MmaShape:
 
     @property
     def packed(self) -> int:
-        """The factors in a register of 32 bits, neighbours along the sum."""
+        """The number of factors in a register of 32 bits, which are neighbours along the sum."""
         return 32 // self.bits
 
     @property
     def exact(self) -> bool:
-        """Whether sums have no rounding error: those of integers."""
+        """Whether sums have no rounding error, as sums of integers."""
         return self.total == "i32"
 
     @property
     def promoted(self) -> bool:
-        """Whether warpgroups add in fewer bits than f32 has (floats of 8 bits), so that sums of a few instructions are
-        added in f32 (CUTLASS: promotion)."""
+        """Whether warpgroups accumulate in fewer bits than f32 has (floats of 8 bits), so that sums of a few
+        instructions are added in f32 (CUTLASS: promotion)."""
         return self.bits == 8 and not self.exact
 
 
@@ -61,13 +61,13 @@ MMA_SHAPES = {
     "ui8": MmaShape(16, 8, 32, 8, "i32"),
     **dict.fromkeys(FLOAT8, MmaShape(16, 8, 32, 8, "f32")),
 }
-"""The instruction for factors of an element type: mma.sync of PTX (ISA 8.5, warp-level matrix instructions). Those of
+"""The instruction for factors of an element type: mma.sync of PTX (ISA 8.5, warp-level matrix instructions). Factors of
 f32 are TF32; signed and unsigned bytes multiply each other, and so do floats of 8 bits."""
 
 
 def factor_element(elements: Iterable[str]) -> str | None:
-    """The element type as which tensor cores multiply factors of these types: halves, where one is of 8 bits, as halves
-    hold each of its values. None where no instruction multiplies them."""
+    """Return the element type as which tensor cores multiply factors of these types, or None if no instruction does. A
+    type of 8 bits and one of 16 bits are multiplied as the latter, which holds each value of the former."""
     found = list(dict.fromkeys(elements))
     shapes = {MMA_SHAPES.get(e) for e in found}
     halves = [e for e in found if (shape := MMA_SHAPES.get(e)) and shape.bits == 16]
@@ -81,12 +81,13 @@ WARPGROUP_COLUMNS = (64, 128, 256)
 
 
 def warpgroup_shape(element: str, columns: int) -> MmaShape:
-    """The instruction of a warpgroup, four warps, for factors of an element type: the steps and sums of one warp's."""
+    """Return the instruction of a warpgroup (four warps), with the steps and the element type of the sums of a
+    warp's."""
     return replace(MMA_SHAPES[element], rows=64, columns=columns)
 
 
 def is_of_warpgroup(text: str) -> bool:
-    """Whether a shape, as a schedule writes it, is that of a warpgroup's instruction."""
+    """Return whether a shape, as a schedule writes it, is that of a warpgroup's instruction."""
     return text.startswith("m64n")
 
 
@@ -98,16 +99,17 @@ class MmaOp(IRDLOperation):
     memref<128x32xf16>, memref<32x64xf16> -> vector<128x64xf32>``
 
     Element (k, m) of ``a`` is at ``k·strides[0] + m·strides[1]``, element (k, n) of ``b`` at ``k·strides[2] +
-    n·strides[3]``, before the layout of the local array; the sum is over ``steps`` values of k. Products are exact but
-    of factors of f32, which are rounded to TF32, with 10 bits after the point; with ``split`` each such factor is the
-    sum of two, and the product has three terms (3×TF32). Sums are those of f32, or of i32, which wrap. With
+    n·strides[3]``, before the layout of the local array; the sum is over ``steps`` values of k. Products are exact,
+    except that factors of f32 are rounded to TF32, with 10 bits after the point; with ``split`` each such factor is the
+    sum of two, and the product has three terms (3×TF32). Sums are in f32, or in i32, where they wrap. With
     ``warpgroup`` four warps multiply 64 rows by so many columns at a time, and read the operands in shared memory; with
-    ``in_flight`` they go on meanwhile, and the sums are there after a ``kernel.mma_wait``. Of floats of 8 bits they add
-    in fewer bits than f32 has, so the sum of ``steps`` is one of its own (``promoted``).
+    ``in_flight`` the product is asynchronous, and the sums are valid after a ``kernel.mma_wait``. Warpgroups add
+    products of 8-bit floats in fewer bits than f32 has, so the sum of ``steps`` is separate (``promoted``).
 
-    ``a`` may be a vector of rows × ``steps`` halves instead, which has the distribution of the sums: the registers that
-    hold sums of m16n8 are those of a left factor of m16n8k16. Its strides are then 0. Steps that it lacks count as 0.
-    A ``partial`` tile need not be whole fragments: what is beyond it is computed from any factors, and is no result.
+    ``a`` may also be a vector of rows × ``steps`` halves, which has the distribution of the sums: the registers that
+    hold sums of m16n8 are those of a left factor of m16n8k16. Its strides are then 0. Steps beyond the vector count as
+    0. A ``partial`` tile need not be whole fragments: elements beyond the tile are computed from arbitrary factors and
+    ignored.
     """
 
     name = "kernel.mma"
@@ -137,7 +139,7 @@ class MmaOp(IRDLOperation):
 
     @property
     def shape(self) -> MmaShape:
-        """The instruction, by the factors' element type."""
+        """The instruction for the factors' element type."""
         element = element_of(self.b)
         return warpgroup_shape(element, self.warpgroup.value.data) if self.warpgroup else MMA_SHAPES[element]
 
@@ -148,7 +150,7 @@ class MmaOp(IRDLOperation):
 
     @property
     def promoted(self) -> bool:
-        """Whether the sum of the steps is one of its own, which is added to ``acc`` in f32."""
+        """Whether the sum of the steps is computed separately, and then added to ``acc`` in f32."""
         return self.warpgroup is not None and self.shape.promoted
 
     @property
@@ -187,10 +189,10 @@ class MmaOp(IRDLOperation):
 
 @irdl_op_definition
 class MmaWaitOp(IRDLOperation):
-    """Waits until at most ``groups`` products are in flight (CUDA: wgmma.wait_group), the last that were started.
+    """A wait until at most the last ``groups`` products are in flight (CUDA: wgmma.wait_group).
 
-    ``%w = kernel.mma_wait %d {groups = 1 : i64} : vector<128x256xf32> -> vector<128x256xf32>``.
-    has the sums ``%d`` again. Only products may use them while groups are in flight.
+    ``%w = kernel.mma_wait %d {groups = 1 : i64} : vector<128x256xf32> -> vector<128x256xf32>``:
+    ``%w`` is the sums ``%d``. Only products may use the sums while groups are in flight.
     """
 
     name = "kernel.mma_wait"
@@ -210,7 +212,7 @@ class MmaWaitOp(IRDLOperation):
 
 
 def _element(value: SSAValue) -> str:
-    """The element type of an operand in shared memory or in registers."""
+    """Return the element type of an operand in shared memory or in registers."""
     if isinstance(value.type, VectorType):
         return element_name(value.type.element_type)
     return element_of(value)

@@ -1,4 +1,5 @@
-"""Semaphores in the device's memory, by which the blocks that share a tile know whether they are the last one.
+"""Semaphores in the device's memory, by which a block finds out whether it is the last of the blocks that share a
+tile.
 
 A semaphore counts the arrivals of blocks, and is 0 again after the last one of a tile. No block waits for another.
 """
@@ -14,10 +15,11 @@ from mlc.dialects.kernel.effects import Accesses, Orders
 
 @irdl_op_definition
 class ArriveOp(IRDLOperation):
-    """The arrival of a block, of so many, at a semaphore: ``%last = kernel.arrive %s[%t] of %n : memref<216xi32>``.
+    """An arrival of one of ``%n`` blocks at a semaphore: ``%last = kernel.arrive %s[%t] of %n : memref<216xi32>``.
 
-    True in the last block that arrives, which then sees what the others wrote before (CUDA: ``atom.acq_rel.gpu.inc``
-    between two barriers of the block). A single block is the last one, and no semaphore is accessed.
+    The result is true in the last block that arrives, which then sees what the other blocks wrote before they arrived
+    (CUDA: ``atom.acq_rel.gpu.inc`` between two barriers of the block). A single block is the last one and accesses no
+    semaphore.
     """
 
     name = "kernel.arrive"
@@ -34,10 +36,11 @@ class ArriveOp(IRDLOperation):
 
 @irdl_op_definition
 class OthersArrivedOp(IRDLOperation):
-    """Whether all other blocks of a tile have arrived, which makes this one the last: it need not write its part.
+    """Whether all other blocks of a tile have arrived. If so, this block is the last one and need not write its partial
+    sums.
 
-    ``%c = kernel.others_arrived %s[%t] of %n when %f : memref<216xi32>``: false where ``%f`` is. False may also be old
-    news, and ``kernel.arrive`` decides (CUDA: ``ld.acquire.gpu``).
+    ``%c = kernel.others_arrived %s[%t] of %n when %f : memref<216xi32>``: the result is false if ``%f`` is. It may also
+    be false although the others have arrived since: ``kernel.arrive`` decides (CUDA: ``ld.acquire.gpu``).
     """
 
     name = "kernel.others_arrived"

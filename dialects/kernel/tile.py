@@ -1,4 +1,4 @@
-"""Reads and writes of register tiles in linear buffers, and their operations that ``arith`` and ``vector`` lack."""
+"""Reads and writes of register tiles in linear buffers, and operations on tiles that ``arith`` and ``vector`` lack."""
 
 from __future__ import annotations
 
@@ -38,10 +38,11 @@ from mlc.dialects.types import FLOAT8
 
 @irdl_op_definition
 class ReadOp(TileAccess):
-    """Read a register tile; with ``lanes`` only so many elements of the last axis are read, and the others are zero.
+    """A read of a register tile; with ``lanes`` only so many elements of the last axis are read, and the others are
+    zero.
 
-    With ``odd`` the elements follow those of a tile of stride 2 at ``offset``, which is read as well: both tiles are
-    shuffled out of the same vectors.
+    With ``odd``, the elements are one after those of a tile of stride 2 at ``offset``, which is read too: both tiles
+    are shuffled out of the same vectors.
     ``%a = kernel.read %buf[%offset] strides(%s) lanes(%n) {strides = array<i64: 768, 1>} : memref<…> -> vector<…>``
     """
 
@@ -87,7 +88,7 @@ class ReadOp(TileAccess):
 
 @irdl_op_definition
 class WriteOp(TileAccess):
-    """Write a register tile; with ``lanes`` only so many elements of the last axis."""
+    """A write of a register tile; with ``lanes`` only so many elements of the last axis."""
 
     name = "kernel.write"
     value = operand_def()
@@ -121,7 +122,7 @@ class WriteOp(TileAccess):
 
 @irdl_op_definition
 class PrefetchOp(IRDLOperation):
-    """Prefetch the cache line of an element that is read later: ``kernel.prefetch %buf[%offset] : memref<…>``."""
+    """A prefetch of the cache line of an element that is read later: ``kernel.prefetch %buf[%offset] : memref<…>``."""
 
     name = "kernel.prefetch"
     buffer = operand_def(MemRefType)
@@ -135,9 +136,11 @@ class PrefetchOp(IRDLOperation):
 
 @irdl_op_definition
 class GatherOp(IRDLOperation):
-    """Read one element of a linear buffer at every offset (an integer, scalar or vector), or the first ``lanes`` ones.
+    """A read of one element of a linear buffer at every offset (an integer, scalar or vector), or at the first
+    ``lanes`` ones.
 
-    With ``lane_offsets`` the offsets are equal along the last axis: its element j is at ``lane_offsets[j]`` from them.
+    With ``lane_offsets`` the offsets are equal along the last axis: its element j is ``lane_offsets[j]`` after the
+    offset.
     """
 
     name = "kernel.gather"
@@ -178,7 +181,7 @@ class GatherOp(IRDLOperation):
 
 @irdl_op_definition
 class ScatterOp(IRDLOperation):
-    """Write one element of a linear buffer at every offset (an integer, scalar or vector), which all differ.
+    """A write of one element of a linear buffer at every offset (an integer, scalar or vector). All offsets differ.
 
     ``kernel.scatter %v, %buf[%offsets] : vector<8x32xf32>, memref<…>, vector<8x32xi32>``
     """
@@ -211,7 +214,8 @@ class ScatterOp(IRDLOperation):
 
 @irdl_op_definition
 class SlideOp(IRDLOperation):
-    """``rows`` shifted by one lane: element j is element j + 1 of ``rows`` along the last axis, the last is ``next``.
+    """A shift of ``rows`` by one lane: element j is element j + 1 of ``rows`` along the last axis, the last is
+    ``next``.
 
     ``%b = kernel.slide %a, %n : vector<6x32xf32>, vector<6x1xf32>``
     """
