@@ -168,7 +168,7 @@ def test_c_on_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("output, says", [
-    ("net.dll", "its suffix is none that mlc knows"), ("net", "its suffix is none"), ("net.gz", "none that mlc knows"),
+    ("net.dll", "a file of another system"), ("net", "its suffix does not say"), ("net.gz", "is not a folder, and its"),
     ("taken.c", "is not a folder that mlc wrote"), ("file.c", "is not a folder that mlc wrote"),
     ("no/such/net.a", "Create the folder"), ("no/such/net.c", "Create the folder"),
 ])  # fmt: skip

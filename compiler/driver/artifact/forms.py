@@ -14,6 +14,7 @@ FORMS = {
 }
 STDOUT = Path("-")
 SHADOWING = "mlc.so"
+FOREIGN = (".dll", ".dylib", ".exe")
 
 
 def destination(output: Path | None, name: str) -> Path:
@@ -30,8 +31,10 @@ def destination(output: Path | None, name: str) -> Path:
     if found == STDOUT or found.suffix in FORMS:
         return found
     forms = ", ".join(f"{suffix} ({what})" for suffix, what in FORMS.items())
-    message = f"'-o {output}' does not say what to write: it is no folder, and its suffix is none that mlc knows"
-    raise InputError(message, hint=f"Give an existing folder, - for standard output, or a name that ends in {forms}")
+    hint = f"Give an existing folder, - for standard output, or a name that ends in {forms}"
+    if found.suffix in FOREIGN:
+        raise InputError(f"'-o {output}' names a file of another system; mlc writes libraries of Linux", hint=hint)
+    raise InputError(f"'-o {output}' is not a folder, and its suffix does not say what to write", hint=hint)
 
 
 def refuse_without_effect(out: Path, given: dict[str, bool]) -> None:
