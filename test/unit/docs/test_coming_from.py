@@ -38,9 +38,9 @@ def test_names_of_the_tables_exist() -> None:
     import mlc.numpy as mnp
     from mlc import nn, optim, train
 
-    places = {"nn": nn, "optim": optim, "train": train, "mnp": mnp}
+    modules = {"nn": nn, "optim": optim, "train": train, "mnp": mnp}
     missing = []
     for each in found:
         place, _, name = each.rpartition(".")
-        missing += [] if hasattr(places.get(place, mlc), name) else [each]
+        missing += [] if hasattr(modules.get(place, mlc), name) else [each]
     assert not missing
