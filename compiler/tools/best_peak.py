@@ -34,7 +34,7 @@ def best_of(measured: Peak, threads: int) -> Peak:
         with suppress(MlcError, OSError):  # a folder that cannot be written to is no reason not to measure
             make_private(root)
             write_bytes(root / FILE, f"{json.dumps({**kept, key: best}, indent=1)}\n".encode())
-    return Peak(*best, measured.source)
+    return Peak(best[0], best[1], measured.source)
 
 
 def _kept(path: Path) -> Rates:
