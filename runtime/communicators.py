@@ -12,8 +12,8 @@ from mlc.errors import InputError
 
 VERSION = 1  # MLC_COMM_VERSION
 LIMIT = 300.0  # seconds, unless MLC_COMM_LIMIT says otherwise: ranks compile before they meet
-LAUNCHERS = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "MPI_LOCALRANKID")
-"""Variables that an MPI launcher (mpiexec, srun) gives a rank."""
+SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS")
+"""Variables in which an MPI launcher (mpiexec, srun) says the number of ranks."""
 
 SEND = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_void_p, ctypes.c_int64)
 TEST = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
@@ -63,8 +63,8 @@ _lock = threading.Lock()
 
 
 def current() -> Communicator:
-    """The communicator of this thread or process. At first use it is found: MPI's where an MPI launcher has started the
-    process or mpi4py.MPI is loaded, else one rank alone.
+    """The communicator of this thread or process. At first use it is found: MPI's where an MPI launcher has started
+    several ranks, or mpi4py.MPI is loaded and has several, else one rank alone.
 
     Raises:
         InputError: a launcher has started the process, and mpi4py is missing, or MPI cannot be used.
@@ -79,11 +79,12 @@ def current() -> Communicator:
 
 
 def _found() -> Communicator:
-    if "mpi4py.MPI" not in sys.modules and not any(name in os.environ for name in LAUNCHERS):
+    launched = any(os.environ.get(name, "1") != "1" for name in SIZES) or "PMIX_RANK" in os.environ
+    if "mpi4py.MPI" not in sys.modules and not launched:
         return Alone()
-    from mlc.runtime.mpi import Mpi
+    from mlc.runtime.mpi import Mpi, has_one_rank
 
-    return Mpi()
+    return Alone() if has_one_rank() else Mpi()
 
 
 def use(communicator: Communicator) -> None:

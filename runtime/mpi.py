@@ -62,6 +62,16 @@ class Mpi:
         self.communicator.Abort(1)
 
 
+def has_one_rank() -> bool:
+    """Whether this process is the only one of its MPI job, which then needs no messages.
+
+    Raises:
+        InputError: mpi4py is missing, or finds no MPI.
+    """
+    mpi = _mpi4py()
+    return not mpi.Is_initialized() or mpi.COMM_WORLD.Get_size() == 1
+
+
 def _mpi4py() -> Any:
     try:
         return import_module("mpi4py.MPI")

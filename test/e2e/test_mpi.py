@@ -118,3 +118,47 @@ def test_the_example_learns_on_two_ranks(launch) -> None:  # type: ignore[no-unt
     text = "import sys, runpy; sys.path.insert(0, '.'); sys.argv[1:] = ['--steps', '40']\n"
     status, printed, _ = launch(text + "runpy.run_module('examples.distributed.digits', run_name='__main__')")
     assert status == 0 and "of the test images are read" in printed, printed
+
+
+PROGRAM = """
+#include <stdio.h>
+#include "mlc_comm_mpi.h"
+#include "net.h"
+
+int main(int argc, char **argv) {
+  int provided;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+  const mlc_comm *comm = mlc_comm_mpi_open(MPI_COMM_WORLD, 60);
+  net_model *model = net_create(NULL, 1);
+  float x[3] = {1, 2, 3}, y[3];
+  if (net_run(model, (const void *[]){x}, (void *[]){y}, NULL, NULL)) printf("not yet: %s\\n", net_error());
+  if (!comm || net_join(model, comm)) return printf("%s\\n", net_error()), 1;
+  for (int n = 0; n < 3; n++) x[n] += comm->rank;
+  if (net_run(model, (const void *[]){x}, (void *[]){y}, NULL, NULL)) return printf("%s\\n", net_error()), 1;
+  printf("%g %g %g\\n", y[0], y[1], y[2]);
+  net_destroy(model);
+  MPI_Finalize();
+}
+"""
+
+
+def test_a_c_program_gives_a_model_its_ranks(launch, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    import mlc
+    from mlc import comm
+
+    mlc.jit(lambda x: comm.all_reduce(x)).lower(mlc.TensorSpec("float32", (3,))).save(tmp_path / "net.so")
+    (tmp_path / "program.c").write_text(PROGRAM.replace("net_", prefix(tmp_path / "net.h")))
+    compiler = shutil.which("mpicc", path=str(Path(str(mpiexec())).parent)) or "mpicc"
+    flags = ["-Wall", "-Werror", *(f"-I{folder}" for folder in (tmp_path, *comm.include()))]
+    link = [str(tmp_path / "net.so"), f"-Wl,-rpath,{tmp_path}"]
+    command = [compiler, *flags, str(tmp_path / "program.c"), "-o", str(tmp_path / "program"), *link]
+    subprocess.run(command, check=True)
+    done = subprocess.run([str(mpiexec()), "-n", "2", str(tmp_path / "program")], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("3 5 7") == 2 and done.stdout.count("has collectives: call") == 2
+
+
+def prefix(header: Path) -> str:
+    """The prefix of the functions that a header declares."""
+    name = next(line for line in header.read_text().splitlines() if "_abi_version(void)" in line)
+    return name.split()[1].removesuffix("abi_version(void);")
