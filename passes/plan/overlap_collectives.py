@@ -6,8 +6,8 @@
     rt.wait 0 to %s of %g                        rt.wait 0 to %s of %g
     rt.launch @update(%w, %s)                    rt.launch @update(%w, %s)
 
-A start stays after what writes its operand. A wait stays before what reads the result, or writes the operand. Starts
-keep their order, which is the same on all ranks because all run this program.
+A start is right after what writes its operand. A wait is before what reads the result, or writes the operand. So starts
+are in the order in which their operands are ready: the same on all ranks, because all run this program.
 """
 
 from __future__ import annotations
@@ -42,25 +42,32 @@ def _overlap(block: Block) -> None:
         if isinstance(op, rt.NESTS):
             for region in op.regions:
                 _overlap(region.block)
+    _hoist_memory(block)
     touched: Touched = {op: _touched(op) for op in block.ops if isinstance(op, rt.STEPS | rt.NESTS)}
-    for op in [o for o in block.ops if isinstance(o, rt.StartOp)]:
+    for op in reversed([o for o in block.ops if isinstance(o, rt.StartOp)]):
         _raise_start(op, touched)
     for op in reversed([o for o in block.ops if isinstance(o, rt.WaitOp)]):
         _lower_wait(op, touched)
 
 
+def _hoist_memory(block: Block) -> None:
+    """Move buffers, and views of what is known at the beginning, to the start of their block: no step is in the way."""
+    last, known = None, set[Operation]()
+    for op in [o for o in block.ops if not isinstance(o, rt.STEPS | rt.NESTS)]:
+        if all(isinstance(value.owner, Block) or value.owner in known or value.owner.parent is not block
+               for value in op.operands):  # fmt: skip
+            _move(op, last)
+            last = op
+            known.add(op)
+
+
 def _raise_start(start: rt.StartOp, touched: Touched) -> None:
-    """Move a start up after the last operation that it depends on, or the start before it."""
+    """Move a start up after the last step that it depends on, or the memory; starts that are ready at once keep their
+    order."""
     at: Operation | None = start.prev_op
-    while at is not None and not _holds(at, start, touched):
+    while at in touched and not _meets(touched[at], start):
         at = at.prev_op
     _move(start, at)
-
-
-def _holds(op: Operation, start: rt.StartOp, touched: Touched) -> bool:
-    if op in (value.owner for value in start.operands) or isinstance(op, rt.StartOp):
-        return True
-    return op in touched and _meets(touched[op], start)
 
 
 def _lower_wait(wait: rt.WaitOp, touched: Touched) -> None:

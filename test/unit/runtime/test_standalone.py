@@ -60,7 +60,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_has_the_runtime_and_no_compiler(installed: Path) -> None:
     found = {path.relative_to(installed / "mlc").as_posix() for path in (installed / "mlc").rglob("*.py")}
     ours = {f"runtime/{path.name}" for path in (ROOT / "runtime").glob("*.py")}
-    assert found == {"__init__.py", "errors.py", "expressions.py"} | ours
+    assert found == {"__init__.py", "errors.py", "expressions.py", "runtime/c/__init__.py"} | ours
+    assert {path.name for path in (installed / "mlc").rglob("*.h")} == {"mlc_comm.h", "mlc_comm_mpi.h"}
 
 
 def test_it_runs_a_model_and_says_what_it_cannot(installed: Path, toy: Toy, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 // RUN: mlc-opt %s -p overlap-collectives --split-input-file | filecheck %s
 
-// A start goes up to what writes its operand, a wait down to what reads the result; the order of starts stays.
+// A start goes up to what writes its operand, a wait down to what reads the result; starts are in the order of their operands.
 
 rt.program "net" {inputs = ["x"], outputs = ["y"], dims = []} do {
   %x = rt.input 0 : i64 : memref<5xf32>
@@ -11,10 +11,10 @@ rt.program "net" {inputs = ["x"], outputs = ["y"], dims = []} do {
   %d = rt.buffer "20" : memref<5xf32>
   rt.launch @k(%x, %a) {graph.node = ["/a"], writes = 1 : i64} : memref<5xf32>, memref<5xf32>
   rt.launch @k(%x, %b) {graph.node = ["/b"], writes = 1 : i64} : memref<5xf32>, memref<5xf32>
-  rt.start "comm.all_reduce" 0 : i64 to %c : memref<5xf32> of %a : memref<5xf32> {how = {fn = "add"}}
-  rt.wait 0 : i64 to %c : memref<5xf32> of %a : memref<5xf32>
   rt.start "comm.all_reduce" 1 : i64 to %d : memref<5xf32> of %b : memref<5xf32> {how = {fn = "add"}}
   rt.wait 1 : i64 to %d : memref<5xf32> of %b : memref<5xf32>
+  rt.start "comm.all_reduce" 0 : i64 to %c : memref<5xf32> of %a : memref<5xf32> {how = {fn = "add"}}
+  rt.wait 0 : i64 to %c : memref<5xf32> of %a : memref<5xf32>
   rt.launch @k(%x, %y) {graph.node = ["/other"], writes = 1 : i64} : memref<5xf32>, memref<5xf32>
   rt.launch @k(%c, %y) {graph.node = ["/reads"], writes = 1 : i64} : memref<5xf32>, memref<5xf32>
   rt.launch @k(%x, %b) {graph.node = ["/overwrites"], writes = 1 : i64} : memref<5xf32>, memref<5xf32>
@@ -48,9 +48,9 @@ rt.program "net" {inputs = ["x"], outputs = ["y"], dims = []} do {
   }
 }
 
-// CHECK:      rt.start "comm.broadcast" 0
+// CHECK:      %v = rt.view
+// CHECK-NEXT: rt.start "comm.broadcast" 0
 // CHECK-NEXT: rt.start "comm.rank" 1 : i64 to %y : memref<i64> {how = {}}
-// CHECK-NEXT: %v = rt.view
 // CHECK-NEXT: rt.wait 0 : i64 to %a
 // CHECK-NEXT: rt.loop
 // CHECK-NEXT: rt.launch
