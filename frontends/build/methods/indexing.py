@@ -10,15 +10,16 @@ from mlc.dialects.graph import (
     ComputeOp,
 )
 from mlc.dialects.graph.sizes import sizes_of
-from mlc.dialects.semantics.dims import DimLike
+from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.dialects.semantics.evaluate import evaluate_statement
-from mlc.dialects.semantics.expr import ExprError, element_type, parse
+from mlc.dialects.semantics.expr import Call, Expr, ExprError, Index, element_type, parse, walk
 from mlc.dialects.semantics.statement import statement
 from mlc.dialects.types import numpy_dtype
 from mlc.frontends.build.folding.clamp_indices import clamp_indices, clamped_extents, range_of, static_ranges
 from mlc.frontends.build.folding.comparisons import at_least
 from mlc.frontends.build.folding.element_checks import check_combines, check_computes
 from mlc.frontends.build.folding.fold import is_small
+from mlc.frontends.build.folding.prove import implied
 from mlc.frontends.build.methods.constants import Constants
 from mlc.frontends.build.tensors import Tensor
 
@@ -59,9 +60,11 @@ class Indexing(Constants):
     def _in_bounds(self, expr: str, xs: Sequence[Tensor], extents: Mapping[str, DimLike]) -> str:
         """``expr`` such that it reads inside of its operands: computed indices are clamped, others required to be."""
         parsed = parse(expr)
+        if 0 in extents.values():  # nothing is read for no elements
+            return expr
         for index, (low, high), extent in static_ranges(parsed, xs, extents):
             for least, most in ((0, low), (high, extent - 1)):
-                if least is None or most is None:
+                if least is None or most is None or self._is_for_elements(most - least, index, extent, extents):
                     continue
                 self.refuse_empty(most - least)
                 if at_least(most, least):
@@ -74,6 +77,17 @@ class Indexing(Constants):
                 self._require_a_source(extent, extents.values())
         return str(clamp_indices(parsed, xs, extents))
 
+    def _is_for_elements(self, need: DimLike, index: Expr, extent: DimLike, extents: Mapping[str, DimLike]) -> bool:
+        """Whether ``need`` at 0 or above says only that there are elements to read, as of a clamped index: then it is
+        required where the iterators of the index have any."""
+        clamped = any(isinstance(node, Call) and node.fn == "min" for node in walk(index))
+        if not (clamped and isinstance(need, Dim) and isinstance(extent, Dim) and implied(need, (extent - 1,))):
+            return False
+        along = [extents[node.name] for node in walk(index) if isinstance(node, Index) and node.name in extents]
+        if extent not in along:
+            counts = [d for d in along if isinstance(d, Dim)]
+            self.require_elements(extent, counts[0] if counts else 1)
+        return True
 
     def _require_a_source(self, extent: DimLike, results: Iterable[DimLike]) -> None:
         """There are elements to read: a guard, or where data decides how many are read, a check that there are or that

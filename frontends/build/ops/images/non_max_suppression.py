@@ -42,7 +42,9 @@ def non_max_suppression(
     boxes = with_shape(build, boxes, (images, count, 4))
     if boxes.shape != (images, count, 4):
         raise NotSupported(f"boxes {boxes.shape} for scores {scores.shape}")
-    if bound == 0:
+    if wrong := [x for x in operands[2:] if x is not None and x.shape not in ((), (1,))]:
+        raise NotSupported(f"a limit {wrong[0]}; each is one number")
+    if 0 in (bound, images, classes, count):
         return Tensor.from_known(np.zeros((0, 3), np.int64))
     rows = build.reshape(scores, (images * classes, count))
     corners = _corners(build, boxes, centers)

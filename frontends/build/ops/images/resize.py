@@ -55,7 +55,7 @@ def resize(
         extent = x.shape[axis]
         scale = scales[n] if scales is not None else None
         length = sizes[n] if sizes is not None else resize_length(build, extent, scale)  # type: ignore[arg-type]
-        if length == extent and scale in (None, 1) and roi is None:
+        if length == extent and (length == 0 or (scale in (None, 1) and roi is None)):
             continue
         build.require_elements(extent, length)
         bounds = (roi[n], roi[n + len(axes)]) if roi else (0.0, 1.0)

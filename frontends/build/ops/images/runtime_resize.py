@@ -116,6 +116,7 @@ def _runtime_axis(
         length = build.dim(build.scalars.of(sizes).item(n), what)
         scale = build.compute(f"f64(f32({length}) / f32({extent}))", [], ())
     build.require_elements(extent, length)
+    length = 0 if extent == 0 else length
     ends = None if roi is None else [build.compute(f"f64(x0[{n + k}])", [roi], ()) for k in (0, _half(roi))]
     return RuntimeAxis(axis, extent, length, scale, None if ends is None else (ends[0], ends[1]))
 

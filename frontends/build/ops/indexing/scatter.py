@@ -94,6 +94,8 @@ def update_cache(
     build: Builder, cache: Tensor, update: Tensor, starts: Tensor | None, axis: int, circular: bool
 ) -> Tensor:
     """``cache`` with ``update`` along ``axis`` from each batch's start on; a circular one continues at its start."""
+    if update.shape[axis] == 0:
+        return cache
     step = f"i{axis}" if starts is None else f"(i{axis} - x2[i0])"
     step = f"({step} % {cache.shape[axis]})" if circular else step
     row = f"min(max({step}, 0), {update.shape[axis]} - 1)"

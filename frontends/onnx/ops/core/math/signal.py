@@ -30,7 +30,7 @@ def stft(node: Node) -> Tensor:
     x = node.build.reshape(x, (*x.shape, 1)) if x.rank == 2 else x
     _check_parts(x, 3)
     length = node.dims(3)[0] if node.has(3) else window.shape[0] if window is not None else None
-    if length is None or at_least(0, step):
+    if length is None or at_least(0, step) or at_least(0, length):
         raise NotSupported(f"frames of length {length} at a distance of {step}; give frame_length or a window")
     if window is not None and window.shape != (length,) and not sizes_of([length]):
         raise NotSupported(f"a window of shape {window.shape} on frames of length {length}")
