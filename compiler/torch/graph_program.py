@@ -132,6 +132,9 @@ class Program:
 
 
 def _as_array(x: Any) -> Any:
+    """An argument as the model takes it; None is a token that orders effects, a tensor without elements in graphs."""
+    if x is None:
+        return np.zeros(0, np.float32)
     return np.asarray(x, np.int64) if isinstance(x, int) else to_array(x)
 
 

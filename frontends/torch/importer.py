@@ -133,16 +133,20 @@ def _typed(call: Call, made: Any) -> Any:
     expected, build = call.node.meta.get("val"), call.build
     if isinstance(made, Complex):
         return Complex(*map(call.tensor, made))
-    if any(isinstance(each, Complex) for each in (made if isinstance(made, list) else ())):
-        return made
     if isinstance(made, Tensor):
         return build.named(call.tensor(made), call.node.name) if call.elements else made
     if isinstance(made, tuple | list) and isinstance(expected, tuple | list):
         elements = iter(call.elements)
         given = [next(elements) if hasattr(each, "dtype") else None for each in expected]
-        pairs = zip(made, given, strict=False)
-        return [build.cast(y, element) if isinstance(y, Tensor) and element else y for y, element in pairs]
+        return [_cast(call, y, element) for y, element in zip(made, given, strict=False)]
     return made
+
+
+def _cast(call: Call, made: Any, element: str | None) -> Any:
+    """One of several results in its element type."""
+    if isinstance(made, Complex):
+        return Complex(*(call.tensor(part, element) for part in made))
+    return call.build.cast(made, element) if isinstance(made, Tensor) and element else made
 
 
 def results_of(graph: Graph) -> Sequence[Any]:

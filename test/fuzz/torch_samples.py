@@ -20,8 +20,13 @@ DRAWN = {
     "nn.functional.feature_alpha_dropout", "nn.functional.rrelu",
     "nn.functional.multi_head_attention_forward", "normal", "rand_like", "randint", "randint_like",
     "randn", "randn_like", "uniform", "nn.functional.fractional_max_pool2d", "nn.functional.fractional_max_pool3d",
+    "svd_lowrank", "pca_lowrank",
 }  # fmt: skip
 """Operators that draw random numbers, from another generator."""
+
+
+TIED = {"kthvalue", "mode", "topk", "sort", "msort", "argsort"}
+"""Operators that give the position of any of equal elements: of whole numbers their values alone are compared."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,9 @@ def _sample(name: str, info: Any, sample: Any) -> Sample:
         for n, x in zip(at, tensors, strict=True):
             filled[n] = x
         first, args, kwargs = pytree.tree_unflatten(filled, tree)
-        return sample.output_process_fn_grad(info.op(first, *args, **kwargs))
+        found = sample.output_process_fn_grad(info.op(first, *args, **kwargs))
+        is_tied = info.name in TIED and isinstance(found, tuple) and not found[0].is_floating_point()
+        return found[0] if is_tied else found
 
     words = [str(list(x.shape)) if isinstance(x, torch.Tensor) else str(x) for x in leaves]
     is_exact = info.name not in UNDEFINED | DRAWN

@@ -20,7 +20,8 @@ from mlc.frontends.array.transforms.custom import custom_jvp
 
 def determinant(x: Array) -> Array:
     """[...] of matrices [..., n, n]: the product of the pivots."""
-    return _differentiable(x) if will_be_differentiated(x) else _determinant(lu_factors(x))
+    differentiable = will_be_differentiated(x) and x.shape[-1] != 0
+    return _differentiable(x) if differentiable else _determinant(lu_factors(x))
 
 
 def sign_and_logarithm(x: Array) -> tuple[Array, Array]:

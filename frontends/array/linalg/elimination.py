@@ -48,18 +48,23 @@ def triangular_solution(a: Array, b: Array, lower: bool, unit: bool) -> Array:
 
 def lu_factors(x: Array) -> tuple[Array, Array]:
     """Gaussian elimination, and the order of rows [..., n]: each step exchanges two, so that the pivot is the largest
-    of its column."""
+    of its column, by the sum of magnitudes of both parts, as LAPACK's."""
     n = extent(x, -1)
     line = counts(n)
 
     def step(k: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
-        size = where(line >= k, FUNCTIONS["abs"](state[0][..., k]), -1)
+        size = where(line >= k, sum_of_parts(state[0][..., k]), -1)
         pivot = argmax(size, axis=-1)[..., None]
         order = where(line == k, pivot, where(line == pivot, k, line))
         lu = take_along_axis(state[0], order[..., None], axis=-2)
         return _eliminated(lu, k, line), take_along_axis(state[1], order, axis=-1)
 
     return fori_loop(0, n, step, (x, broadcast_to(line, x.shape[:-1])))
+
+
+def sum_of_parts(x: Array) -> Array:
+    """|re| + |im|."""
+    return FUNCTIONS["abs"](real(x)) + FUNCTIONS["abs"](imag(x))
 
 
 def _eliminated(lu: Array, k: Array, line: Array) -> Array:

@@ -67,20 +67,40 @@ def unique(build: Builder, x: Tensor, axis: int | None, in_order: bool = True) -
     order = _argsort(build, rows)
     before = build.concat([build.constant(np.zeros(1), "i64"), order], 0)  # the first has none; there may be no first
     differs = build.compute("i64(x0[x1[i0], r0] != x0[x2[i0], r0])", [rows, order, before], (count,), (width,), "add")
-    begins = build.compute("(i0 == 0) | (x0[i0] > 0)", [differs], (count,))
-    starts = build.nonzero(begins)
+    starts, group, counts = _runs(build, differs)
     found = starts.shape
-    group = prefix_sum(build, build.cast(begins, "i64"))
     zeros = build.broadcast(build.constant(0, "i64"), (count,))
-    inverse = scatter_at(build, zeros, order, build.map("x0 - 1", group), 1)
-    ends = build.slice(build.concat([starts, Tensor.of_dims([count])], 0), [1], found)
-    counts = build.map("x0 - x1", ends, starts)
+    inverse = scatter_at(build, zeros, order, group, 1)
     first = build.compute("x0[x1[i0]]", [order, starts], found)
     if not in_order:
         by_first = _argsort(build, first)
         first, counts = (build.compute("x0[x1[i0]]", [y, by_first], found) for y in (first, counts))
         inverse = build.compute("x0[x1[i0]]", [_argsort(build, by_first), inverse], (count,))
     return gather_at(build, x, first, axis), first, inverse, counts
+
+
+def unique_consecutive(build: Builder, x: Tensor, axis: int | None) -> tuple[Tensor, Tensor, Tensor]:
+    """(the first of each run of equal slices along ``axis``, which run each slice is of, how long each run is)."""
+    x, axis = _along(build, x, axis)
+    if x.shape[axis] == 0:
+        none = build.constant(np.zeros(0), "i64")
+        return x, none, none
+    rows = _rows(build, x, axis)
+    count, width = rows.shape
+    differs = build.compute("i64(x0[i0, r0] != x0[max(i0 - 1, 0), r0])", [rows], (count,), (width,), "add")
+    starts, group, counts = _runs(build, differs)
+    return gather_at(build, x, starts, axis), group, counts
+
+
+def _runs(build: Builder, differs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """(where each run begins, the number of each element's run, how long each is); ``differs`` [n] > 0: an element is
+    not as the one before."""
+    count = differs.shape[0]
+    begins = build.compute("(i0 == 0) | (x0[i0] > 0)", [differs], (count,))
+    starts = build.nonzero(begins)
+    group = build.map("x0 - 1", prefix_sum(build, build.cast(begins, "i64")))
+    ends = build.slice(build.concat([starts, Tensor.of_dims([count])], 0), [1], starts.shape)
+    return starts, group, build.map("x0 - x1", ends, starts)
 
 
 def _rows(build: Builder, x: Tensor, axis: int) -> Tensor:

@@ -8,11 +8,14 @@ import numpy as np
 import torch
 
 from mlc.dialects.types import is_float, is_unsigned, numpy_dtype
+from mlc.frontends.array.compositions import arithmetic
+from mlc.frontends.array.functions import floats
 from mlc.frontends.build.folding.literals import literal
 from mlc.frontends.build.ops import elementwise, functions
 from mlc.frontends.build.ops.functions import AT_LEAST, AT_MOST, HYPOT, LOGADDEXP, XLOGY
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.torch.dtypes import TORCH_OF_ELEMENT
+from mlc.frontends.torch.ops.arrays import by_arrays
 from mlc.frontends.torch.registry import REGISTRY, Call, Operand, aten
 
 SAME = ("ceil", "floor", "round", "trunc")  # on integers: these have no fraction
@@ -38,6 +41,7 @@ ARITHMETIC = {
     "fmin": "where(x0 == x0, where(x1 == x1, min(x0, x1), x0), x1)",
     "fmod": "fmod(x0, x1)",
     "hypot": HYPOT,
+    "ldexp": "x0 * 2 ** x1",
     "logaddexp": LOGADDEXP,
     "maximum": "max(x0, x1)",
     "minimum": "min(x0, x1)",
@@ -68,6 +72,18 @@ def _logical(expr: str, call: Call, a: Operand, b: Operand) -> Tensor:
 
 for table, make in ((UNARY, _unary), (ARITHMETIC, _arithmetic), (COMPARISONS, _comparison), (LOGICAL, _logical)):
     REGISTRY.update({name: partial(make, text) for name, text in table.items()})
+
+
+@aten("gcd", "lcm", "nextafter")
+def by_array_function(call: Call, a: Operand, b: Operand) -> Tensor:
+    function = floats.nextafter if call.op == "nextafter" else getattr(arithmetic, call.op)
+    found: Tensor = by_arrays(call.build, function, *call.tensors(a, b))
+    return found
+
+
+@aten("prims::fma")
+def multiply_add(call: Call, a: Operand, b: Operand, c: Operand) -> Tensor:
+    return call.build.formula("x0 * x1 + x2", *call.tensors(a, b, c))
 
 
 @aten(*SAME)

@@ -12,7 +12,6 @@ from mlc.frontends.build.ops.indexing import sorting
 from mlc.frontends.build.ops.indexing.gather import gather_elements
 from mlc.frontends.build.ops.linalg import norms
 from mlc.frontends.build.ops.reduction import Axes, arg_extreme, log_sum_exp, reduce, reduce_mean
-from mlc.frontends.build.ops.shapes.axes import around_axis
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.torch.registry import Call, aten
 
@@ -100,15 +99,6 @@ def vector_norm(
     call: Call, x: Tensor, ord: float = 2, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
     return norms.norm(call.build, call.tensor(x), ord, call.axes(x, dim), keepdim)
-
-
-@aten("cumsum", "cumprod")
-def cumulative(call: Call, x: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
-    if not x.rank:
-        return x
-    rows = call.build.reshape(call.tensor(x), around_axis(call.build, x.shape, dim))
-    y = sorting.cumulative(call.build, "add" if call.op == "cumsum" else "mul", rows)
-    return call.build.reshape(call.tensor(y), x.shape)
 
 
 @aten("count_nonzero")

@@ -6,6 +6,7 @@ from functools import partial
 
 from mlc.frontends.build.folding.literals import literal
 from mlc.frontends.build.ops.activations import activation
+from mlc.frontends.build.ops.random.distributions import uniform
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.torch.registry import REGISTRY, Call, aten
 
@@ -59,6 +60,19 @@ def prelu(call: Call, x: Tensor, weight: Tensor) -> Tensor:
     if weight.rank == 1 and x.rank > 1 and call.op == "prelu":
         weight = call.build.reshape(weight, (*weight.shape, *[1] * (x.rank - 2)))
     return call.build.formula("where(x0 < 0, x1 * x0, x0)", x, weight)
+
+
+@aten("rrelu_with_noise_functional", "rrelu_with_noise")
+def randomized_relu(
+    call: Call, x: Tensor, noise: Tensor, lower: float = 0.125, upper: float = 1 / 3, training: bool = False, *_: object
+) -> tuple[Tensor, Tensor]:
+    """Slopes of negative elements between two; in evaluation their mean. Also the slope of each element."""
+    build = call.build
+    if not training:
+        return build.formula(activation("leakyrelu", alpha=(lower + upper) / 2), x), noise
+    drawn = uniform(build, x.shape, x.element)
+    slopes = build.map(f"where(x0 <= 0, {literal(lower)} + {literal(upper - lower)} * x1, 1)", x, drawn)
+    return build.map("x0 * x1", x, slopes), slopes
 
 
 @aten("softplus")

@@ -9,14 +9,8 @@ from typing import Any
 from mlc.dialects.semantics.dims import DimLike
 from mlc.frontends.build.ops.training.gradient import leaf, pulled_back
 from mlc.frontends.build.tensors import Tensor
-from mlc.frontends.torch.ops.nn.convolution import (
-    Sizes,
-    adaptive_average_pool,
-    average_pool,
-    convolution,
-    pool_rank,
-    sizes_of,
-)
+from mlc.frontends.torch.ops.nn.adaptive_pooling import adaptive_average_pool
+from mlc.frontends.torch.ops.nn.convolution import Sizes, average_pool, convolution, pool_rank, sizes_of
 from mlc.frontends.torch.ops.nn.images import sample_grid, upsample
 from mlc.frontends.torch.ops.tensors.movement import pad_elements
 from mlc.frontends.torch.registry import Call, aten

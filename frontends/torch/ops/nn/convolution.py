@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mlc.dialects.semantics.dims import DimLike, floordiv, product
+from mlc.dialects.semantics.dims import product
 from mlc.dialects.types import is_float
-from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.folding.literals import literal
 from mlc.frontends.build.ops.contraction import add_channel_bias
 from mlc.frontends.build.ops.convolution import pooling
 from mlc.frontends.build.ops.convolution.transposed_conv import conv_transpose
 from mlc.frontends.build.ops.convolution.windows import Window
-from mlc.frontends.build.ops.reduction import mean
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.torch.registry import Call, aten
 
@@ -49,16 +47,16 @@ def sizes_of(sizes: Sizes, rank: int) -> list[int]:
     return given * rank if len(given) == 1 else given
 
 
-def _batched(call: Call, x: Tensor, rank: int) -> Tensor:
+def batched(call: Call, x: Tensor, rank: int) -> Tensor:
     return x if x.rank == rank + 2 else call.build.reshape(x, (1, *x.shape))
 
 
-def _like(call: Call, y: Tensor, x: Tensor) -> Tensor:
+def like(call: Call, y: Tensor, x: Tensor) -> Tensor:
     """``y`` without a batch where ``x`` has none."""
     return y if y.rank == x.rank else call.build.reshape(y, y.shape[1:])
 
 
-def _window(
+def window_of(
     call: Call, x: Tensor, kernel: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes, ceil_mode: bool
 ) -> Window:
     rank = x.rank - 2
@@ -78,9 +76,9 @@ def max_pool(
     dilation: Sizes = 1,
     ceil_mode: bool = False,
 ) -> Tensor:
-    images = _batched(call, x, pool_rank(call))
-    y = pooling.max_pool(call.build, images, _window(call, images, kernel, stride, padding, dilation, ceil_mode))
-    return _like(call, y, x)
+    images = batched(call, x, pool_rank(call))
+    y = pooling.max_pool(call.build, images, window_of(call, images, kernel, stride, padding, dilation, ceil_mode))
+    return like(call, y, x)
 
 
 def pool_rank(call: Call) -> int:
@@ -101,11 +99,11 @@ def max_pool_with_indices(
     """Positions count within the image of a channel."""
     if not call.wants(1):
         return max_pool(call, x, kernel, stride, padding, dilation, ceil_mode), None
-    images = _batched(call, x, pool_rank(call))
-    window = _window(call, images, kernel, stride, padding, dilation, ceil_mode)
+    images = batched(call, x, pool_rank(call))
+    window = window_of(call, images, kernel, stride, padding, dilation, ceil_mode)
     y, positions = pooling.max_pool_with_positions(call.build, images, window)
     inside = call.build.map(f"x0 % ({product(images.shape[2:])})", positions)
-    return _like(call, y, x), _like(call, inside, x)
+    return like(call, y, x), like(call, inside, x)
 
 
 @aten("avg_pool1d", "avg_pool2d", "avg_pool3d")
@@ -123,56 +121,10 @@ def average_pool(
         wide = call.build.cast(x, "f64")
         y = average_pool(call, wide, kernel, stride, padding, ceil_mode, count_include_pad, divisor_override)
         return call.build.map("trunc(x0)", y)
-    build, images = call.build, _batched(call, x, pool_rank(call))
-    window = _window(call, images, kernel, stride, padding, 1, ceil_mode)
+    build, images = call.build, batched(call, x, pool_rank(call))
+    window = window_of(call, images, kernel, stride, padding, 1, ceil_mode)
     if divisor_override is None:
-        return _like(call, pooling.average_pool(build, images, window, count_include_pad), x)
+        return like(call, pooling.average_pool(build, images, window, count_include_pad), x)
     padded = window.padded(build, build.wide(images), "0")
     total = build.pool("add", padded, window.kernel, window.strides, window.dilations)
-    return _like(call, build.map(f"x0 * {literal(1 / divisor_override)}", total), x)
-
-
-@aten("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "_adaptive_avg_pool2d")
-@aten("_adaptive_avg_pool3d")
-def adaptive_average_pool(call: Call, x: Tensor, size: Sequence[int]) -> Tensor:
-    build, first = call.build, x.rank - len(size)
-    if all(s == 1 for s in size):
-        return mean(build, x, list(range(first, x.rank)), keepdims=True)
-    if (kernel := _whole_windows(x.shape[first:], size)) is not None:
-        images = _batched(call, x, len(size))
-        window = _window(call, images, kernel, kernel, 0, 1, False)
-        return _like(call, pooling.average_pool(build, images, window, True), x)
-    y = build.wide(x)
-    for axis, extent in enumerate(size, first):
-        y = _windowed(call, y, axis, extent, "add")
-    return y
-
-
-def _whole_windows(extents: Sequence[DimLike], size: Sequence[int]) -> list[int] | None:
-    """The windows of an adaptive pool where they do not overlap; None where they do."""
-    whole = [d // s for d, s in zip(extents, size, strict=True) if isinstance(d, int) and d % s == 0]
-    return whole if len(whole) == len(size) else None
-
-
-def _windowed(call: Call, x: Tensor, axis: int, extent: int, monoid: str) -> Tensor:
-    """Windows floor(n·d/extent) to ceil((n+1)·d/extent) of an axis of d elements: their mean or maximum."""
-    d, i = x.shape[axis], f"i{axis}"
-    start, end = f"(({i} * ({d})) // {extent})", f"((({i} + 1) * ({d}) + {extent - 1}) // {extent})"
-    widest = floordiv(d + extent - 1, extent) + 1
-    read = f"min({start} + r0, {end} - 1)"
-    here = f"x0[{', '.join(read if n == axis else f'i{n}' for n in range(x.rank))}]"
-    shape = [extent if n == axis else e for n, e in enumerate(x.shape)]
-    if monoid == "add":
-        here = f"where({start} + r0 < {end}, {here}, {x.element}(0)) / {x.element}({end} - {start})"
-    return call.build.compute(here, [x], shape, [widest], monoid)
-
-
-@aten("adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d")
-def adaptive_max_pool(call: Call, x: Tensor, size: Sizes) -> tuple[Tensor, None]:
-    sizes = sizes_of(size, pool_rank(call))
-    if call.wants(1):
-        raise NotSupported("positions of an adaptive maximum")
-    y = x
-    for axis, extent in reversed(list(enumerate(sizes, x.rank - len(sizes)))):  # so that of equals the first is chosen
-        y = _windowed(call, y, axis, extent, "max")
-    return y, None
+    return like(call, build.map(f"x0 * {literal(1 / divisor_override)}", total), x)

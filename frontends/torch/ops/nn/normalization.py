@@ -107,9 +107,11 @@ def _affine(call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None) -
 @aten("_native_batch_norm_legit_no_training")
 def batch_norm(
     call: Call, x: Tensor, weight: Any, bias: Any, mean: Tensor, variance: Tensor, momentum: float, eps: float
-) -> tuple[Tensor, None, None]:
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Without statistics of the batch: two tensors without elements."""
     scale, offset = _affine(call, x, weight, bias)
-    return norm.batch_norm(call.build, x, scale, offset, mean, variance, eps), None, None
+    none = call.build.broadcast(call.build.constant(0, x.element), (0,))
+    return norm.batch_norm(call.build, x, scale, offset, mean, variance, eps), none, none
 
 
 @aten("_native_batch_norm_legit.no_stats")
@@ -132,11 +134,11 @@ def batch_norm_with_statistics(
     training: bool,
     momentum: float,
     eps: float,
-) -> tuple[Tensor | None, ...]:
+) -> tuple[Tensor, ...]:
     """In training with the statistics of the batch, towards which the running ones move: the last two results."""
     if not training:
-        y, *_ = batch_norm(call, x, weight, bias, running_mean, running_variance, momentum, eps)
-        return y, None, None, running_mean, running_variance
+        found = batch_norm(call, x, weight, bias, running_mean, running_variance, momentum, eps)
+        return *found, running_mean, running_variance
     y, mean, variance = _of_batch(call, x, weight, bias, eps)
     element = mean.element
     count = f"{element}({product(d for n, d in enumerate(x.shape) if n != 1)})"
@@ -147,6 +149,15 @@ def batch_norm_with_statistics(
         for old, new in ((running_mean, mean), (running_variance, unbiased))
     ]
     return y, mean, _inverse_deviation(call, variance, eps), *moved
+
+
+@aten("_batch_norm_with_update_functional")
+def batch_norm_with_update(
+    call: Call, x: Tensor, weight: Any, bias: Any, running_mean: Tensor, running_variance: Tensor, *given: float
+) -> tuple[Tensor, ...]:
+    """In training; the fourth result is memory that other devices keep for the derivative."""
+    found = batch_norm_with_statistics(call, x, weight, bias, running_mean, running_variance, True, *given)
+    return *found[:3], call.build.broadcast(call.build.constant(0, "ui8"), (0,)), *found[3:]
 
 
 def _of_batch(call: Call, x: Tensor, weight: Any, bias: Any, eps: float) -> tuple[Tensor, Tensor, Tensor]:

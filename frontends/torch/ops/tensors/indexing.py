@@ -31,7 +31,12 @@ def index_select(call: Call, x: Tensor, dim: int, index: Tensor) -> Tensor:
 
 @aten("gather")
 def gather(call: Call, x: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
-    return reads.gather_elements(call.build, x, index, normalize_axis(dim, x.rank)) if x.rank else x
+    if product(index.shape) == 0:
+        return call.build.broadcast(call.build.constant(0, x.element), index.shape)
+    x = x if x.rank else call.build.reshape(x, (1,))
+    at = index if index.rank else call.build.reshape(index, (1,))
+    found = reads.gather_elements(call.build, x, at, normalize_axis(dim, x.rank))
+    return call.build.reshape(found, index.shape)
 
 
 @aten("index", "_unsafe_index")
@@ -107,16 +112,19 @@ def _leading(build: Builder, x: Tensor | None, rank: int) -> Tensor:
 
 @aten("index_add")
 def index_add(call: Call, x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
-    axis = normalize_axis(dim, x.rank)
     scaled = source if alpha == 1 else call.build.map(f"x0 * {alpha!r}", source)
+    if not x.rank:  # of one element, which the index names
+        return call.build.map("x0 + x1", x, call.build.reshape(scaled, ()))
+    axis = normalize_axis(dim, x.rank)
     return index_put(call, x, [*[None] * axis, index], scaled, accumulate=True)
 
 
 @aten("masked_scatter")
 def masked_scatter(call: Call, x: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """``x`` with the next element of ``source`` at each position where the mask is true."""
-    build = call.build
-    flags = build.reshape(build.broadcast(_leading(build, mask, x.rank), x.shape), (product(x.shape),))
+    build, shape = call.build, _common([x, mask])
+    x, mask = (build.broadcast(_leading(build, t, len(shape)), shape) for t in (x, mask))
+    flags = build.reshape(mask, (product(x.shape),))
     order = build.reshape(sorting.prefix_sum(build, build.cast(flags, "i64")), x.shape)
     names = ", ".join(f"i{n}" for n in range(x.rank))
     flat = build.reshape(source, (product(source.shape),))

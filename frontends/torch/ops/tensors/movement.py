@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from mlc.dialects.semantics.dims import DimLike, floordiv
-from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.folding.comparisons import at_least
 from mlc.frontends.build.ops.shapes import rearrange
 from mlc.frontends.build.ops.shapes import reshape as shapes
@@ -170,19 +169,6 @@ def pixel_shuffle(call: Call, x: Tensor, factor: int) -> Tensor:
 @aten("tril", "triu")
 def triangle(call: Call, x: Tensor, diagonal: DimLike = 0) -> Tensor:
     return rearrange.triangle(call.build, x, diagonal, call.op == "triu")
-
-
-@aten("diagonal", "diagonal_copy")
-def diagonal(call: Call, x: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    a, b = normalize_axis(dim1, x.rank), normalize_axis(dim2, x.rank)
-    rest = [n for n in range(x.rank) if n not in (a, b)]
-    size = call.node.meta["val"].shape[-1]
-    if not isinstance(size, int):
-        raise NotSupported("a diagonal of symbolic length")
-    last, moved = f"i{len(rest)}", {n: f"i{k}" for k, n in enumerate(rest)}
-    moved |= {a: f"{last} + {max(-offset, 0)}", b: f"{last} + {max(offset, 0)}"}
-    read = ", ".join(moved[n] for n in range(x.rank))
-    return call.build.compute(f"x0[{read}]", [x], [*(x.shape[n] for n in rest), size])
 
 
 @aten("unfold", "unfold_copy")

@@ -8,6 +8,7 @@ from typing import Any
 from mlc.dialects.semantics.dims import Dim, DimLike, product
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.ops import casts
+from mlc.frontends.build.ops.indexing import scatter as writes
 from mlc.frontends.build.ops.shapes import reshape as shapes
 from mlc.frontends.build.ops.shapes.axes import normalize_axis
 from mlc.frontends.build.tensors import Tensor
@@ -57,7 +58,8 @@ def matrix_transpose(call: Call, x: Tensor) -> Tensor:
 
 @aten("squeeze", "squeeze_copy")
 def squeeze(call: Call, x: Tensor, dim: int | list[int] | None = None) -> Tensor:
-    gone = call.axes(x, dim) if dim is not None else list(range(x.rank))
+    """Dimensions of 1 out of those named, of all where none is; an empty list names none."""
+    gone = [] if dim == [] else call.axes(x, dim)
     return call.build.reshape(x, [d for n, d in enumerate(x.shape) if n not in gone or d != 1])
 
 
@@ -78,16 +80,41 @@ def expand(call: Call, x: Tensor, size: Sequence[DimLike], *, implicit: bool = F
     return _expanded(call, x, size)
 
 
-@aten("as_strided")
+@aten("as_strided", "as_strided_copy")
 def as_strided(
     call: Call, x: Tensor, size: Sequence[DimLike], stride: Sequence[DimLike], storage_offset: DimLike | None = None
 ) -> Tensor:
     """Any elements of the memory of ``x``, which torch has in row-major order."""
-    if not call.node.args[0].meta["val"].is_contiguous():
-        raise NotSupported("of a tensor that is a view; make it contiguous")
     flat = call.build.reshape(x, (product(x.shape),))
-    at = " + ".join([str(storage_offset or 0), *(f"i{n} * ({s})" for n, s in enumerate(stride))])
+    at = _strided_position(call, stride, storage_offset)
     return call.build.compute(f"x0[{at}]", [flat], tuple(size))
+
+
+@aten("as_strided_scatter")
+def as_strided_scatter(
+    call: Call,
+    x: Tensor,
+    source: Tensor,
+    size: Sequence[DimLike],
+    stride: Sequence[DimLike],
+    storage_offset: DimLike | None = None,
+) -> Tensor:
+    """``x`` with ``source`` in those of its elements; of several at one position the last one stays."""
+    build = call.build
+    positions = build.compute(f"i64({_strided_position(call, stride, storage_offset)})", [], tuple(size))
+    flat, at, values = (build.reshape(t, (product(t.shape),)) for t in (x, positions, _expanded(call, source, size)))
+    written = writes.scatter_nd(build, flat, build.reshape(at, (*at.shape, 1)), call.tensor(values))
+    return build.reshape(written, x.shape)
+
+
+def _strided_position(call: Call, stride: Sequence[DimLike], offset: DimLike | None) -> str:
+    """Where in the elements of the first argument, which may itself begin within its memory, an element is."""
+    view = call.node.args[0].meta["val"]  # type: ignore[union-attr]
+    first = view.storage_offset()
+    if not view.is_contiguous() or not isinstance(first, int):
+        raise NotSupported("of a tensor that is a view; make it contiguous")
+    begin = 0 if offset is None else offset - first
+    return " + ".join([f"({begin})", *(f"i{n} * ({s})" for n, s in enumerate(stride))])
 
 
 @aten("sym_size", "sym_numel")

@@ -40,7 +40,7 @@ class Strange(torch.nn.Module):
 
     def forward(self, x: Any) -> Any:
         y = torch.relu(self.first(x))
-        z = torch.special.bessel_j0(y) + torch.special.modified_bessel_i0(y)
+        z = torch.special.bessel_j0(y) + torch.special.bessel_y0(y + 1)
         return {"out": self.last(z * 2 + y), "size": z.shape[0], "sum": z.sum()}
 
 
@@ -74,7 +74,8 @@ def test_new_parameters_and_sizes(programs: list[Program]) -> None:
 
 def test_training_in_parts(programs: list[Program]) -> None:
     def loss(net: Any, x: Any) -> Any:
-        return (net.last(torch.sinc(net.first(x)) * torch.special.i0(net.first(x))) ** 2).sum()
+        y = net.first(x)
+        return (net.last(torch.sinc(y) * torch.nn.functional.pdist(y).sum()) ** 2).sum()
 
     net, x = Strange(), torch.randn(3, 4)
     with warnings.catch_warnings(action="ignore"):

@@ -32,7 +32,8 @@ ELSEWHERE = frozenset(
         *("bernoulli", "dropout", "expand", "gather", "gru", "lstm", "prelu", "scatter", "slice", "topk", "unsqueeze"),
         *("bitwiseand", "bitwiseleftshift", "bitwisenot", "bitwiseor", "bitwiserightshift", "bitwisexor"),
         *("logicaland", "logicalnot", "logicalor", "logicalxor", "celu", "gelu", "hardswish", "hardtanh", "leakyrelu"),
-        *("mish", "selu", "truedivide", "divide", "angle"),
+        *("mish", "selu", "truedivide", "divide", "angle", "bincount", "frexp", "gcd", "histogram", "i0", "lcm"),
+        *("ldexp", "multinomial", "nextafter", "unique", "poisson", "normal"),
     )
 )
 """Movements, reductions, layers and functions with parameters, which have tests of their own."""
