@@ -33,8 +33,10 @@ except ImportError:  # a revision before the folder of the driver
 lowered = lower(Source.of(sys.argv[1]), make_options(target=sys.argv[2]))
 print(json.dumps({"sources": lowered.sources, "kernels": lowered.signature["kernels"]}))
 """
-HEAD = r"^(?:extern \"C\" __global__ )?void (?:__\w+__\(.*?\) )*(k_\w+)\("  # of C, or CUDA with launch bounds
+SHARED = r"static __attribute__\(\(noinline\)\) "
+HEAD = rf"^(?:{SHARED}|extern \"C\" __global__ )?void (?:__\w+__\(.*?\) )*(k_\w+)\("  # of C, or CUDA with launch bounds
 FUNCTION = re.compile(HEAD + r"[^;\n]*\{\n.*?^}\n", re.M | re.S)
+TABLE, READ = re.compile(r"(mlc_[nfd])\[\] = \{(.*)\};"), re.compile(r"^  const \w+ mlc_[nfd]\d+ = .*\n", re.M)
 Kernels = dict[str, str]
 
 
@@ -47,7 +49,17 @@ def kernels(path: Path, model: Path, target: str) -> Kernels:
         raise SystemExit(f"{model.stem}: {reason.splitlines()[-1]}")
     made = json.loads(result.stdout)
     strings = {m[1]: m[0] for source in made["sources"].values() for m in FUNCTION.finditer(source)}
-    return {k["name"]: strings[k["symbol"]].replace(k["symbol"], k["name"]) for k in made["kernels"]}
+    return {k["name"]: whole(k["symbol"], strings).replace(k["symbol"], k["name"]) for k in made["kernels"]}
+
+
+def whole(symbol: str, strings: Kernels) -> str:
+    """The function of a kernel; of one with a shared body, that body with the kernel's numbers."""
+    head, rest = strings[symbol].split("\n", 1)
+    if (call := re.search(r"^  (k_\w+)\(buf", rest, re.M)) is None:
+        return strings[symbol]
+    tables = {name: values.split(", ") for name, values in TABLE.findall(rest)}
+    body = READ.sub("", strings[call[1]].split("\n", 1)[1])
+    return f"{head}\n" + re.sub(r"\b(mlc_[nfd])(\d+)\b", lambda m: tables[m[1]][int(m[2])], body)
 
 
 def report(model: str, old: Kernels, new: Kernels, diff: bool) -> bool:

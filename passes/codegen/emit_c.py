@@ -23,6 +23,7 @@ from mlc.passes.codegen.cpu.c_kernel import print_kernel
 from mlc.passes.codegen.cpu.c_model import Weights, print_model
 from mlc.passes.codegen.cpu.header_parts import parts_of
 from mlc.passes.codegen.cpu.payload_layout import payload_layout, states_of
+from mlc.passes.codegen.cpu.shared_bodies import shared_bodies
 from mlc.passes.plan.program.arena import ALIGN
 
 FILE_BYTES = 100_000
@@ -51,7 +52,7 @@ def program_of(module: ModuleOp) -> rt.ProgramOp:
 @dataclass(frozen=True)
 class Kernels:
     """The C functions of a module's kernels: kernel -> symbol, symbol -> C text. Kernels of equal text share a
-    symbol."""
+    symbol; the text of a kernel may have the functions of others, with which it shares a body."""
 
     symbols: dict[str, str]
     strings: dict[str, str]
@@ -62,7 +63,8 @@ def print_kernels(module: ModuleOp, lanes: int) -> Kernels:
     objects."""
     strings = {name: print_kernel(fn, "KERNEL", lanes) for name, fn in functions_of(module).items()}
     symbols = {name: f"k_{hashlib.sha256(text.encode()).hexdigest()[:16]}" for name, text in strings.items()}
-    return Kernels(symbols, {symbols[name]: text.replace("KERNEL", symbols[name], 1) for name, text in strings.items()})
+    functions = {symbols[name]: text.replace("KERNEL", symbols[name], 1) for name, text in strings.items()}
+    return Kernels(symbols, shared_bodies(functions))
 
 
 def functions_of(module: ModuleOp) -> dict[str, kernel.FuncOp]:

@@ -19,6 +19,7 @@ ALLOWED = {
     "codegen/c_like/c_types.py WIDTHS": "vector types of mlc_vec.h, the same for every target",
     "codegen/cpu/c_body.py LAUNCHES": "compile time",
     "codegen/cpu/c_dim_functions.py BYTE_WORK": "the unit of SHARED_WORK in mlc_team.c, the same for every artifact",
+    "codegen/cpu/shared_bodies.py SHORT OFFSETS": "compile time, and offsets that every target has registers for",
     "codegen/cuda/thread/cuda_memory.py WARP_BITS": "the threads of a warp, the same for every GPU of CUDA",
     "codegen/emit_c.py FILE_BYTES": "compile time",
     "device/distribute_values.py WINDOW WORD": "a ratio: offsets of one buffer of a window; bytes of a register",
