@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from mlc.errors import OutputError as OutputError
     from mlc.errors import RunError as RunError
     from mlc.errors import ToolchainError as ToolchainError
+    from mlc.export import export_onnx as export_onnx
     from mlc.frontends.array.array import TraceError as TraceError
     from mlc.frontends.array.statements.compute import compute as compute
     from mlc.frontends.array.statements.compute import reduce as reduce
@@ -88,6 +89,7 @@ _HOMES = {
     **dict.fromkeys(("compute", "reduce"), "mlc.frontends.array.statements.compute"),
     **dict.fromkeys(("cond", "fori_loop", "scan", "switch", "while_loop"), f"{_TRANSFORMS}.control"),
     **dict.fromkeys(("grad", "hvp", "jvp", "linearize", "value_and_grad", "vjp"), f"{_TRANSFORMS}.gradients"),
+    "export_onnx": "mlc.export",
     "Options": "mlc.options",
     "InferenceSession": "mlc.onnxruntime.session",
     "Model": "mlc.runtime",

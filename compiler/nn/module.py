@@ -9,6 +9,7 @@ import dataclasses
 import functools
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any, TypeVar, dataclass_transform
 
 from mlc.errors import InputError
@@ -116,6 +117,21 @@ class Module:
         made = naming.replaced(dict(zip(names, leaves, strict=True)), values, strict, type(self).__name__)
         vars(self).update(vars(trees.unflatten(structure, [made[name] for name in names])))
         return self
+
+    def save(self, path: str | Path, *examples: Any, dims: Any = None, **options: Any) -> None:
+        """Compile the call of the module for example arguments (or ``mlc.TensorSpec``s), with its arrays as constants,
+        and write ``path``, ``net.so``, with its C header and weights; the C symbols begin with the name of the file.
+
+        ``dims``: open dimensions by parameter, ``{"x": ("batch", 784)}``; ``options`` are those of ``mlc.compile``.
+        ``eval()`` first, for running statistics and no dropout.
+
+        Raises:
+            InputError: no examples, or an operator that cannot be compiled.
+            OutputError: a file cannot be written.
+        """
+        from mlc.export import named, traced
+
+        traced(named(self), examples, dims, **{"name": Path(path).stem, **options}).save(path)
 
     def record(self, **buffers: Any) -> None:
         """Change buffers, within ``functional_call`` only: it returns a module that has them."""

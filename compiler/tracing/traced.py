@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from mlc.tracing.interpretable import is_interpretable
 from mlc.tracing.source import TraceSource, compiled, save_compiled
 
 Data = np.ndarray[Any, Any]
+LAMBDA = "lambda"  # the name of all functions without one
 
 
 @dataclass(frozen=True)
@@ -96,8 +97,10 @@ class Traced:
 
     def save(self, path: str | Path) -> None:
         """Write ``path`` (``f.so``) with its header and weights, as ``Model.save`` does; a program for a GPU also on a
-        machine without one."""
-        if "_compiling" in self.__dict__:
+        machine without one. The C symbols of a lambda begin with the name of the file."""
+        if self.name == LAMBDA and self.options.name is None:
+            save_compiled(self.source, replace(self.options, name=Path(path).stem), Path(path))
+        elif "_compiling" in self.__dict__:
             self.model.save(path)
         else:
             save_compiled(self.source, self.options, Path(path))

@@ -141,3 +141,12 @@ def test_types_are_for_functions(mlc_command: Command, model: Path) -> None:
 
 def test_files_of_users_are_outside_of_mlc(heat: Path) -> None:
     assert not is_inside(str(heat.absolute())) and is_inside(mlc.jit.__code__.co_filename)
+
+
+def test_a_function_is_exported(mlc_command: Command) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    types = ["-i", "u=f32[points]", "-i", "diffusivity=f32[]"]
+    assert mlc_command("export", "heat.py:step", *types, "-o", "heat.onnx").startswith("heat.onnx  ")
+    u = np.arange(5, dtype=np.float32) ** 2
+    found = onnxruntime.InferenceSession("heat.onnx").run(None, {"u": u, "diffusivity": np.array(0.5, np.float32)})[0]
+    np.testing.assert_allclose(found, u + 0.5 * (np.roll(u, 1) - 2 * u + np.roll(u, -1)))
