@@ -15,7 +15,7 @@ COPIED_FRACTION = 4  # an output that uses less than one in so many elements is 
 
 
 def layouts(arrays: Iterable[Any]) -> tuple[Any, ...]:
-    """The cache key of a plan: classes, dtypes, shapes and flags (such as contiguity) of the arguments.
+    """Returns the cache key of a plan: classes, dtypes, shapes and flags (such as contiguity) of the arguments.
 
     Raises whatever an object that is no NumPy array raises.
     """
@@ -26,11 +26,12 @@ def layouts(arrays: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def as_input(name: str, spec: TensorSpec, value: Any) -> np.ndarray[Any, Any]:
-    """A contiguous array of the specified dtype: ``value`` itself, a view of it (DLPack), or a contiguous copy.
+    """Returns a contiguous array of the specified dtype: ``value`` itself, a view of it (DLPack), or a contiguous
+    copy.
 
     Strings become an array of pointers.
 
-    Raises RunError where it is not an array or its dtype differs.
+    Raises RunError if ``value`` is not an array or its dtype differs.
     """
     array = value if type(value) is np.ndarray else as_numpy(name, value)
     if spec.dtype == STRINGS:
@@ -46,7 +47,8 @@ def as_input(name: str, spec: TensorSpec, value: Any) -> np.ndarray[Any, Any]:
 
 
 def _compact(name: str, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """A contiguous copy. Raises RunError where it does not fit in memory, as one of a large broadcast."""
+    """Returns a contiguous copy. Raises RunError if the copy, such as that of a large broadcast, does not fit in
+    memory."""
     try:
         return np.require(array, requirements=["C", "A"])
     except MemoryError:
@@ -55,7 +57,7 @@ def _compact(name: str, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def as_numpy(name: str, value: Any) -> np.ndarray[Any, Any]:
-    """Any array as NumPy's, a view where it has DLPack. Raises RunError where that fails."""
+    """Returns any array as a NumPy array, which is a view if the array has DLPack. Raises RunError if that fails."""
     if hasattr(value, "__cuda_array_interface__"):
         raise RunError(f"Input '{name}' is in a GPU's memory", hint="Use run_device, or copy it to the host's memory")
     try:
@@ -76,7 +78,7 @@ def _from_dlpack(value: Any) -> np.ndarray[Any, Any]:
 
 
 def as_outputs(out: Mapping[str, Any]) -> dict[str, np.ndarray[Any, Any]]:
-    """The caller's outputs as arrays that share their memory. Raises RunError where one cannot."""
+    """Returns the caller's outputs as arrays that share their memory. Raises RunError if one cannot."""
     return {name: value if isinstance(value, np.ndarray) else _as_output(name, value) for name, value in out.items()}
 
 
@@ -97,9 +99,9 @@ def _as_output(name: str, value: Any) -> np.ndarray[Any, Any]:
 
 
 def pointers(name: str, spec: TensorSpec, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Strings for C: an array of pointers, in memory that contains the strings as well.
+    """Returns strings for C: an array of pointers, in memory that contains the strings as well.
 
-    Raises RunError where an element is no string, or has a zero in it or a surrogate.
+    Raises RunError if an element is no string, or contains a zero or a surrogate.
     """
     if array.dtype.kind not in "UOT":
         raise RunError(f"Input '{name}' must be {spec}, of strings, but has the dtype {array.dtype}")
@@ -119,7 +121,7 @@ def pointers(name: str, spec: TensorSpec, array: np.ndarray[Any, Any]) -> np.nda
 
 
 def _starts(at: int, data: Sequence[bytes]) -> list[int]:
-    """The addresses of strings that follow each other from ``at`` on, each with a zero at its end."""
+    """Returns the addresses of strings that follow each other from ``at`` on, each with a zero at its end."""
     found = []
     for string in data:  # of the usual few strings NumPy takes longer
         found.append(at)
@@ -128,13 +130,13 @@ def _starts(at: int, data: Sequence[bytes]) -> list[int]:
 
 
 def leading_elements(array: np.ndarray[Any, Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    """An array of ``shape`` with the first elements of ``array``: a copy where most of the array is unused."""
+    """Returns an array of ``shape`` with the first elements of ``array``: a copy if most of the array is unused."""
     found = array.reshape(-1)[: math.prod(shape)].reshape(shape)
     return found if found.size * COPIED_FRACTION > array.size else found.copy()
 
 
 def check_output(name: str, shape: tuple[int, ...], dtype: np.dtype[Any], array: np.ndarray[Any, Any]) -> None:
-    """Raises RunError where the model cannot write its output directly into a caller's array."""
+    """Raises RunError if the model cannot write its output directly into the caller's array."""
     if array.dtype != dtype or array.shape != shape:
         given = f"{array.dtype} of the shape {array.shape}"
         raise RunError(f"Output '{name}' must be {dtype} of the shape {shape}, but the given array is {given}")
@@ -143,11 +145,11 @@ def check_output(name: str, shape: tuple[int, ...], dtype: np.dtype[Any], array:
 
 
 def is_same(array: np.ndarray[Any, Any], output: np.ndarray[Any, Any]) -> bool:
-    """Whether both are all of the same memory."""
+    """Returns whether both arrays are all of the same memory."""
     return array.nbytes == output.nbytes and array.ctypes.data == output.ctypes.data
 
 
 def check_disjoint(arrays: Iterable[np.ndarray[Any, Any]], name: str, output: np.ndarray[Any, Any]) -> None:
-    """Raises RunError where a caller's output shares memory with another array of the call."""
+    """Raises RunError if a caller's output shares memory with another array of the call."""
     if any(np.may_share_memory(array, output) for array in arrays):
         raise RunError(f"The array given for output '{name}' overlaps another input or output")

@@ -1,4 +1,4 @@
-"""A queue of asynchronous calls, which one thread runs in order: a model's calls share its thread team anyway."""
+"""A queue of asynchronous calls. One thread runs them in order, as all calls of a model share its thread team."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Result = TypeVar("Result")
 
 
 class Queue:
-    """Starts its thread with the first call; the thread ends with the queue."""
+    """A queue of calls, whose thread starts with the first call and ends with the queue."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._executor: ThreadPoolExecutor | None = None
 
     def submit(self, function: Callable[..., Result], *arguments: Any) -> Future[Result]:
-        """The future of a call."""
+        """Returns the future of a call."""
         with self._lock:
             if self._executor is None:
                 from concurrent.futures import ThreadPoolExecutor  # 5 ms of imports that most programs do not need

@@ -22,7 +22,7 @@ ERROR = ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.c_void_p)
 
 
 class Table(ctypes.Structure):
-    """``mlc_comm``."""
+    """The struct ``mlc_comm``."""
 
     _fields_ = [
         ("version", ctypes.c_int),
@@ -39,7 +39,7 @@ class Table(ctypes.Structure):
 
 
 class Communicator(Protocol):
-    """The ranks of a job, of which this is ``rank``. ``table``: None where there is one rank."""
+    """The ranks of a job, of which this process or thread is ``rank``. ``table`` is None if there is one rank."""
 
     @property
     def rank(self) -> int: ...
@@ -52,7 +52,7 @@ class Communicator(Protocol):
 
 
 class Alone:
-    """One rank."""
+    """A communicator of one rank."""
 
     rank, ranks, table = 0, 1, None
 
@@ -63,12 +63,8 @@ _lock = threading.Lock()
 
 
 def current() -> Communicator:
-    """The communicator of this thread or process. At first use it is found: MPI's where an MPI launcher has started
-    several ranks, or mpi4py.MPI is loaded and has several, else one rank alone.
-
-    Raises:
-        InputError: a launcher has started the process, and mpi4py is missing, or MPI cannot be used.
-    """
+    """Returns the communicator of this thread or process. The first use finds it: MPI's if an MPI launcher has started
+    the process or mpi4py.MPI is loaded, otherwise one rank."""
     found: Communicator | None = getattr(_of_thread, "communicator", None)
     if found is not None:
         return found
@@ -94,12 +90,12 @@ def use(communicator: Communicator) -> None:
 
 
 def use_in_thread(communicator: Communicator | None) -> None:
-    """Set the communicator of this thread alone; None: that of the process."""
+    """Set the communicator of this thread alone; None: the thread uses that of the process."""
     _of_thread.communicator = communicator
 
 
 def limit() -> float:
-    """Seconds that a wait for other ranks may take.
+    """Returns the seconds that a wait for other ranks may take.
 
     Raises:
         InputError: MLC_COMM_LIMIT is no number above 0.

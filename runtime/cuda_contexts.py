@@ -1,4 +1,4 @@
-"""What a caller gives as a CUDA context or stream: objects of pycuda, CuPy, PyTorch and Numba, addresses, devices."""
+"""CUDA contexts and streams as callers give them: objects of pycuda, CuPy, PyTorch and Numba, addresses, devices."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ _FIRST_ADDRESS = 4096  # a smaller number is a device's
 
 @contextmanager
 def entered(context: Any) -> Iterator[None]:
-    """The context is the thread's current one: one of pycuda (``handle``), its address, or a device's primary one.
+    """Makes a context current: a context of pycuda (``handle``), the one at an address, or the primary context of a
+    device.
 
-    Raises InputError where it is none of these, RunError where CUDA cannot use it.
+    Raises InputError if ``context`` is none of these, RunError if CUDA cannot use it.
     """
     if (device := device_number(context)) is None:
         with cuda_driver.pushed(_address(context)):
@@ -30,7 +31,7 @@ def entered(context: Any) -> Iterator[None]:
 
 
 def device_number(context: Any) -> int | None:
-    """The number of the device whose primary context is meant; None for another context."""
+    """Returns the number of the device whose primary context is meant; None for another context."""
     is_number = isinstance(context, Integral) and not isinstance(context, bool)
     return int(context) if is_number and 0 <= context < _FIRST_ADDRESS else None
 
@@ -45,9 +46,9 @@ def _address(context: Any) -> int:
 
 
 def stream_address(stream: Any) -> int:
-    """The address of a stream: 0 for None, an integer itself, or that of a stream of PyTorch (``cuda_stream``), CuPy
-    (``ptr``), pycuda or Numba (``handle``), or what has ``__cuda_stream__``. Raises RunError for others.
-    """
+    """Returns the address of a stream: 0 for None, an integer itself, or the address of a stream of PyTorch
+    (``cuda_stream``), CuPy (``ptr``), pycuda or Numba (``handle``), or of an object with ``__cuda_stream__``. Raises
+    RunError for others."""
     if stream is None:
         return 0
     handle = stream

@@ -1,7 +1,7 @@
-"""Calls of the CUDA driver from Python: contexts, and the order of streams. Opened at the first call.
+"""Calls of the CUDA driver from Python: contexts, and the order of streams. The driver is opened at the first call.
 
-Source: CUDA Driver API. A context is an address (``CUcontext``), a stream too (``CUstream``): 0 and 1 are the legacy
-default stream of the current context, 2 that of the thread.
+Source: CUDA Driver API. A context is an address (``CUcontext``), and so is a stream (``CUstream``): 0 and 1 are the
+legacy default stream of the current context, 2 is the thread's default stream.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _library() -> ctypes.CDLL:
 
 
 def call(name: str, *arguments: Any) -> None:
-    """Calls a function of the driver. Raises RunError where it fails, or there is no driver."""
+    """Calls a function of the driver. Raises RunError if the function fails, or there is no driver."""
     library = _library()
     if result := getattr(library, name)(*arguments):
         raise _error(library, name, result)
@@ -46,16 +46,17 @@ def _error(library: ctypes.CDLL, name: str, result: int) -> RunError:
 
 
 def device_count() -> int:
-    """The number of devices that this process may use."""
+    """Returns the number of devices that this process may use."""
     count = c_int()
     call("cuDeviceGetCount", byref(count))
     return count.value
 
 
 def context_of_memory(address: int) -> tuple[int, int]:
-    """The context (0: none, as of a memory pool) and the device of an address, where some context is current.
+    """Returns the context (0 for none, as of a memory pool) and the device of an address. Some context must be
+    current.
 
-    Raises RunError where it is no GPU's.
+    Raises RunError if the address is in no GPU's memory.
     """
     context, device = c_void_p(), c_int(-1)
     attributes, values = (c_int * 2)(_CONTEXT_OF, _DEVICE_OF), (c_void_p * 2)()
@@ -67,21 +68,21 @@ def context_of_memory(address: int) -> tuple[int, int]:
 
 
 def context_of_stream(stream: int) -> int:
-    """The context of a stream that is no default one."""
+    """Returns the context of a stream other than a default stream."""
     context = c_void_p()
     call("cuStreamGetCtx", c_void_p(stream), byref(context))
     return context.value or 0
 
 
 def current() -> int:
-    """The calling thread's current context; 0: none."""
+    """Returns the calling thread's current context, or 0."""
     context = c_void_p()
     call("cuCtxGetCurrent", byref(context))
     return context.value or 0
 
 
 def device_of(context: int) -> int:
-    """The device of a context."""
+    """Returns the device of a context."""
     device = c_int()
     with pushed(context):
         call("cuCtxGetDevice", byref(device))
@@ -90,7 +91,7 @@ def device_of(context: int) -> int:
 
 @contextmanager
 def pushed(context: int) -> Iterator[None]:
-    """The context is the thread's current one."""
+    """Makes the context the thread's current one."""
     call("cuCtxPushCurrent_v2", c_void_p(context))
     try:
         yield
@@ -100,7 +101,7 @@ def pushed(context: int) -> Iterator[None]:
 
 @contextmanager
 def primary(device: int) -> Iterator[int]:
-    """The primary context of a device, retained meanwhile."""
+    """Retains the primary context of a device, and yields it."""
     context = c_void_p()
     call("cuDevicePrimaryCtxRetain", byref(context), c_int(device))
     try:
@@ -111,7 +112,8 @@ def primary(device: int) -> Iterator[int]:
 
 @contextmanager
 def some_context(current: int) -> Iterator[None]:
-    """A context is current, as calls about memory want it: ``current``, or else the primary one of the first device."""
+    """Makes some context current, which calls about memory need: ``current``, or else the first device's primary
+    context."""
     if current:
         yield
         return
@@ -120,7 +122,8 @@ def some_context(current: int) -> Iterator[None]:
 
 
 def is_capturing(stream: int) -> bool:
-    """Whether what is enqueued in a stream of the current context becomes part of a graph. Without a driver: no."""
+    """Returns whether work that is enqueued in a stream of the current context becomes part of a graph; False without a
+    driver."""
     status = c_int()
     try:
         call("cuStreamIsCapturing", c_void_p(stream), byref(status))
@@ -130,9 +133,9 @@ def is_capturing(stream: int) -> bool:
 
 
 def order(first: int, then: int) -> None:
-    """What is enqueued in the stream ``then`` from now on waits for what is in ``first``; the context is current.
+    """Makes all later work in the stream ``then`` wait for the work in the stream ``first``; the context is current.
 
-    A captured stream has no order with one that is not: its work is done when the graph is launched.
+    A captured stream and one that is not captured cannot be ordered: captured work runs when the graph is launched.
     """
     if is_capturing(first) != is_capturing(then):
         return

@@ -9,13 +9,13 @@ from mlc.runtime.signature import TensorSpec
 
 
 def text(name: str, inputs: Mapping[str, TensorSpec], outputs: Mapping[str, TensorSpec]) -> str:
-    """One line: ``<mlc.Model net(x: float32[n, 3]) -> (y: float32[n])>``."""
+    """Returns one line: ``<mlc.Model net(x: float32[n, 3]) -> (y: float32[n])>``."""
     given, made = (", ".join(f"{name}: {spec}" for name, spec in specs.items()) for specs in (inputs, outputs))
     return visible(f"<mlc.Model {name}({given}) -> ({made})>")
 
 
 def html(name: str, inputs: Mapping[str, TensorSpec], outputs: Mapping[str, TensorSpec]) -> str:
-    """A table, one row for each input and output."""
+    """Returns a table, with one row for each input and output."""
     from html import escape  # 4 ms that a program without a notebook does not need
 
     rows = "".join(

@@ -21,7 +21,8 @@ _UNORDERED, _LEGACY = -1, 1  # what DLPack's exporters take for a stream
 class DeviceArray(NamedTuple):
     """A contiguous array in the device's memory; ``owner`` keeps the memory while this is referenced.
 
-    ``stream``: where the array says that it is written; None where it says none, or where DLPack has ordered it.
+    ``stream``: the stream in which the array is written; None if the array names none, or DLPack has ordered it
+    already.
     """
 
     address: int
@@ -32,10 +33,11 @@ class DeviceArray(NamedTuple):
 
 
 def device_array(kind: str, name: str, spec: TensorSpec, value: Any, stream: int, ordered: bool) -> DeviceArray:
-    """The array of an input or output (``kind``). Raises RunError where it is none of a GPU, or does not fit.
+    """Returns the array of an input or output (``kind``). Raises RunError if it is in no GPU's memory, or does not
+    fit.
 
-    ``stream`` waits for what an exporter of DLPack has enqueued. ``ordered``: it is where arrays are ready that do not
-    say their stream; else DLPack is asked first for these.
+    ``stream`` waits for what an exporter of DLPack has enqueued. ``ordered``: arrays that name no stream are ready in
+    ``stream``; otherwise such an array is taken by DLPack if it has it.
     """
     if spec.dtype == STRINGS:
         raise RunError(f"{kind} '{name}' has strings, which a GPU's memory cannot have", hint="Use run")
@@ -58,7 +60,8 @@ def device_array(kind: str, name: str, spec: TensorSpec, value: Any, stream: int
 
 
 def _same_bits(given: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
-    """Whether the interface, which has no bfloat16 or 8-bit floats, can only say the size of a ``wanted`` element."""
+    """Returns whether the interface, which has no bfloat16 or 8-bit floats, gives at least the size of a ``wanted``
+    element."""
     return wanted.kind == "V" and given.itemsize == wanted.itemsize
 
 

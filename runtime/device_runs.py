@@ -1,4 +1,4 @@
-"""Runs on tensors in a GPU's memory."""
+"""Runs of a model on tensors in a GPU's memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Layouts = tuple[tuple[Any, ...], ...]
 
 
 class DeviceRuns:
-    """``Model.run_device``: arrays whose layouts have run once are not checked again, which takes 20 us."""
+    """``Model.run_device``. Arrays whose layouts have run before are not checked again, which would take 20 us."""
 
     def __init__(
         self, library: Library, specs: Mapping[str, TensorSpec], results: Mapping[str, TensorSpec], dims: Sequence[str]
@@ -52,7 +52,7 @@ class DeviceRuns:
     def _checked_run(
         self, layouts: Layouts | None, inputs: Mapping[str, Any], out: Mapping[str, Any], stream: Any
     ) -> dict[str, Any]:
-        """A run on arrays of any kind. Raises RunError where they do not fit; ``layouts`` is kept where they do."""
+        """Runs on arrays of any kind. Raises RunError if they do not fit; otherwise caches ``layouts``."""
         self._check_model()
         where = stream_address(stream) if stream is not None else _stream_of([*inputs.values(), *out.values()])
         read = _arrays("Input", self._specs, inputs, where, stream is not None)
@@ -71,7 +71,7 @@ class DeviceRuns:
         return results
 
     def _unordered(self, inputs: Mapping[str, Any], given: Sequence[Mapping[str, Any]]) -> bool:
-        """Whether arrays do not say their stream, so that DLPack is asked for it."""
+        """Returns whether some arrays name no stream in their interface but have DLPack, which orders them."""
         pairs = zip(self._inputs, given, strict=True)
         return any("stream" not in about and hasattr(inputs[name], "__dlpack__") for name, about in pairs)
 
@@ -86,7 +86,7 @@ class DeviceRuns:
     def _with_outputs(
         self, out: Mapping[str, Any], dims: Mapping[str, int], read: Sequence[DeviceArray], stream: int
     ) -> dict[str, Any]:
-        """``out``, and new tensors for the other outputs, where the inputs are."""
+        """Returns ``out``, and new tensors for the other outputs, in the memory that holds the inputs."""
         if not out.keys() <= self._results.keys():
             raise RunError(f"There must be arrays for {', '.join(self._results)}, not for {', '.join(out)}")
         missing = [name for name in self._results if name not in out]
@@ -109,7 +109,7 @@ class DeviceRuns:
 
 
 def _layout(about: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What is checked of an array, but for its address as far as all elements are aligned."""
+    """Returns the checked properties of an array; of its address, only the alignment."""
     address, read_only = about["data"]
     mask = about.get("mask") is not None
     return about["shape"], about["typestr"], about.get("strides"), read_only, (address or 0) & 15, mask
@@ -124,7 +124,7 @@ def _arrays(
 
 
 def _stream_of(arrays: Sequence[Any]) -> int:
-    """The stream that the arrays say, where they all say the same; else the legacy default one."""
+    """Returns the stream that the arrays name, if all name the same; else the legacy default stream."""
     said = set()
     for array in arrays:
         try:
@@ -137,7 +137,7 @@ def _stream_of(arrays: Sequence[Any]) -> int:
 
 @contextmanager
 def _ordered(arrays: Sequence[DeviceArray], stream: int) -> Iterator[None]:
-    """The run waits for the arrays' own streams, and these wait for the run."""
+    """Makes the run wait for the arrays' own streams, and these for the run."""
     others = sorted({array.stream for array in arrays} - {None, stream or _LEGACY})  # type: ignore[type-var]
     if not others:
         yield
@@ -153,7 +153,8 @@ def _ordered(arrays: Sequence[DeviceArray], stream: int) -> Iterator[None]:
 
 
 def _context_of(arrays: Sequence[DeviceArray], stream: int) -> int:
-    """The context in which the arrays are; else that of the stream, the thread's current one, or the device's first."""
+    """Returns the context of the arrays; else of the stream; else the thread's current one, or the device's primary
+    one."""
     from mlc.runtime import cuda_driver
 
     current, device = cuda_driver.current(), 0

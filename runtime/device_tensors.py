@@ -19,14 +19,14 @@ from mlc.runtime.dlpack_export import export
 
 
 class DeviceTensor:
-    """A contiguous tensor in the memory of a GPU, freed once, in its context, with the last reference to it.
+    """A contiguous tensor in the memory of a GPU. The last reference to the tensor frees it once, in its context.
 
-    It has ``__cuda_array_interface__`` and ``__dlpack__``: ``torch.from_dlpack(y)``, ``cupy.asarray(y)``. Both say the
-    stream in which it is written, for which the reader waits. ``context`` and ``stream`` are addresses.
+    It has ``__cuda_array_interface__`` and ``__dlpack__``: ``torch.from_dlpack(y)``, ``cupy.asarray(y)``. Both name the
+    stream in which the tensor is written, for which the reader waits. ``context`` and ``stream`` are addresses.
     """
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any], context: int, stream: int) -> None:
-        """Raises RunError where the device has no memory for it."""
+        """Raises RunError if the device has no memory for the tensor."""
         self.shape, self.dtype, self.context, self.stream = shape, dtype, context, stream
         self.size = int(np.prod(shape, dtype=np.int64))
         self.nbytes = self.size * dtype.itemsize
@@ -53,7 +53,8 @@ class DeviceTensor:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> object:
-        """A capsule that keeps the tensor; ``stream`` (None: the legacy one, -1: none) waits for what writes it."""
+        """Returns a capsule that keeps the tensor; ``stream`` (None: the legacy one, -1: none) waits for what writes
+        the tensor."""
         if copy or (dl_device is not None and dl_device != self.__dlpack_device__()):
             raise BufferError("an output of a model is exported where it is, without a copy")
         reader = cuda_driver.LEGACY if stream is None else stream
@@ -67,7 +68,8 @@ class DeviceTensor:
                 cuda_driver.order(self.stream, reader)
 
     def numpy(self) -> np.ndarray[Any, Any]:
-        """A copy in the host's memory; waits for what writes the tensor. Raises RunError where that has failed."""
+        """Returns a copy in the host's memory, after what writes the tensor has ended. Raises RunError if that has
+        failed."""
         found = np.empty(self.shape, self.dtype)
         if self.nbytes:
             target, source = c_void_p(found.ctypes.data), c_ulonglong(self.address)
@@ -92,7 +94,8 @@ def _allocate(size: int, context: int) -> int:
 
 
 def _free(address: int, context: int, process: int) -> None:
-    """Waits for what uses the memory. A child of the process has no CUDA; a context that is gone has freed it."""
+    """Frees memory, after what uses it has ended. A child of the process has no CUDA; a destroyed context has freed it
+    already."""
     if os.getpid() == process:
         with suppress(RunError), cuda_driver.pushed(context):
             cuda_driver.call("cuMemFree_v2", c_ulonglong(address))

@@ -1,6 +1,6 @@
-"""DLPack tensors as arrays, where numpy.from_dlpack refuses: bfloat16 and 8-bit floats, and memory to write to.
+"""DLPack tensors as arrays where numpy.from_dlpack refuses: bfloat16 and 8-bit floats, and memory to write to.
 
-The array keeps the capsule, unconsumed, and so the memory: the capsule's destructor frees both.
+The array keeps the unconsumed capsule, and so the memory: the capsule's destructor frees both.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _READ_ONLY = 1
 
 
 class Tensor(Structure):
-    """DLTensor."""
+    """The struct DLTensor."""
 
     _fields_ = [
         ("data", c_void_p), ("device_type", c_int32), ("device_id", c_int32), ("rank", c_int32), ("code", c_uint8),
@@ -30,7 +30,8 @@ class Tensor(Structure):
 
 
 class Versioned(Structure):
-    """DLManagedTensorVersioned; before version 1 there was the tensor alone, then context and deleter."""
+    """The struct DLManagedTensorVersioned. Before version 1, a struct held the tensor alone, then context and
+    deleter."""
 
     _fields_ = [
         ("major", c_uint32), ("minor", c_uint32), ("context", c_void_p), ("deleter", c_void_p), ("flags", c_uint64),
@@ -43,7 +44,7 @@ _is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)((
 
 
 class _Memory:
-    """What owns the bytes of an array, for numpy.asarray."""
+    """The owner of an array's bytes, for numpy.asarray."""
 
     def __init__(self, capsule: object, address: int, size: int, read_only: bool) -> None:
         self.capsule = capsule
@@ -51,9 +52,9 @@ class _Memory:
 
 
 def view(value: Any) -> np.ndarray[Any, Any]:
-    """An array that shares the tensor's memory, writable unless the tensor says otherwise.
+    """Returns an array that shares the tensor's memory, writable unless the tensor is read-only.
 
-    Raises BufferError where the memory is not the CPU's, and whatever the object's own export raises.
+    Raises BufferError if the memory is not the CPU's, and whatever the object's own export raises.
     """
     if value.__dlpack_device__()[0] != _CPU:
         raise BufferError("its memory is on another device than the CPU")
@@ -73,9 +74,9 @@ class OnGpu(NamedTuple):
 
 
 def on_gpu(value: Any, stream: int) -> OnGpu:
-    """A tensor in a GPU's memory; the stream ``stream`` waits for what its exporter has enqueued.
+    """Returns a tensor in a GPU's memory; the stream ``stream`` waits for what its exporter has enqueued.
 
-    Raises BufferError where it is elsewhere, and whatever the object's own export raises.
+    Raises BufferError if the tensor is elsewhere, and whatever the object's own export raises.
     """
     if value.__dlpack_device__()[0] != CUDA:
         raise BufferError("its memory is on another device")
@@ -87,7 +88,7 @@ def on_gpu(value: Any, stream: int) -> OnGpu:
 
 
 def _tensor(capsule: object) -> tuple[Tensor, bool]:
-    """The tensor, and whether it is read-only."""
+    """Returns the tensor, and whether it is read-only."""
     if _is_valid(capsule, b"dltensor_versioned"):
         managed = Versioned.from_address(_pointer(capsule, b"dltensor_versioned"))
         return managed.tensor, bool(managed.flags & _READ_ONLY)

@@ -19,7 +19,7 @@ _NAMED = {"bfloat16": 4} | {name: code for code, name in dlpack.NARROW.items()}
 
 
 class _Managed(Structure):
-    """DLManagedTensor."""
+    """The struct DLManagedTensor."""
 
     _fields_ = [("tensor", dlpack.Tensor), ("context", c_void_p), ("deleter", c_void_p)]
 
@@ -52,7 +52,7 @@ def export(
     device: int,
     version: tuple[int, int] | None,
 ) -> object:
-    """The capsule of a row-major tensor. Raises BufferError where DLPack has no such dtype."""
+    """Returns the capsule of a row-major tensor. Raises BufferError if DLPack has no such dtype."""
     extents = (c_int64 * max(len(shape), 1))(*shape)
     code = _NAMED.get(dtype.name, _KINDS.get(dtype.kind, -1))
     if code < 0:

@@ -1,5 +1,5 @@
-"""The part of the ELF format that distinguishes an artifact from another file before it is loaded into the process, and
-reads what it says of itself without running it.
+"""A reader of ELF files: it tells an artifact from another file and reads the artifact's description, before any of its
+code is loaded.
 
 Loading a truncated shared library kills the process (SIGBUS), so its extent is checked here first. Source: System V
 ABI, "Object Files".
@@ -28,11 +28,11 @@ _FOREIGN = {
     **dict.fromkeys((b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"), "a program or library of macOS"),
     b"!<arch>": "an archive, to be linked into a program",
 }
-"""By what a file begins with."""
+"""What a file is, by the bytes that it begins with."""
 _ALLOC = 2  # flag of a section that is part of the loaded library
 _SONAME = 14
 SEGMENT = "<IIQQQQQQ"
-"""A row of the program header table."""
+"""The format of a row of the program header table."""
 
 
 class Section(NamedTuple):
@@ -48,7 +48,7 @@ class Section(NamedTuple):
 
     @property
     def loaded(self) -> bool:
-        """Whether its bytes are part of the loaded library."""
+        """Whether the section's bytes are part of the loaded library."""
         return bool(self.flags & _ALLOC) and self.kind != _NOBITS
 
 
@@ -68,9 +68,10 @@ class Image(NamedTuple):
 
 @contextmanager
 def opened(path: Path, write: bool = False, kind: int = SHARED) -> Iterator[Image]:
-    """A library, whose bytes are written in place with ``write``; or an object.
+    """Opens a library, or an object file, and yields its image. With ``write``, changes of its bytes are written in
+    place.
 
-    Raises ArtifactError where the file is no 64-bit little-endian one of that ``kind``, or is truncated.
+    Raises ArtifactError if the file is no 64-bit little-endian one of that ``kind``, or is truncated.
     """
     try:
         access = mmap.ACCESS_WRITE if write else mmap.ACCESS_READ
@@ -86,25 +87,25 @@ def opened(path: Path, write: bool = False, kind: int = SHARED) -> Iterator[Imag
 
 
 def check_machine(image: Image) -> None:
-    """Raises ArtifactError where a library is for another architecture than this machine's."""
+    """Raises ArtifactError if a library is for another architecture than this machine's."""
     if machine(image) != platform.machine():
         message = f"{image.path} was compiled for {machine(image)}, but this machine is {platform.machine()}"
         raise ArtifactError(message, hint="Compile the model with this machine as the target")
 
 
 def machine(image: Image) -> str:
-    """The architecture of a library's code, as `uname -m` says it."""
+    """Returns the architecture of a library's code, as `uname -m` prints it."""
     (number,) = struct.unpack_from("<H", image.data, 18)
     return _MACHINES.get(number, f"ELF machine {number}")
 
 
 def exported_functions(image: Image) -> list[str]:
-    """The names that a library exports."""
+    """Returns the names that a library exports."""
     return list(_dynamic_symbols(image))
 
 
 def soname(image: Image) -> tuple[int, int] | None:
-    """Where the name stands that programs look for at run time, and the bytes that it may have; None: there is none."""
+    """Returns the file offset of the library's SONAME and the bytes that the name may have; None if there is none."""
     data = image.data
     for dynamic in (section for section in image.sections if section.kind == _DYNAMIC):
         strings = image.sections[dynamic.link]
@@ -119,8 +120,8 @@ def soname(image: Image) -> tuple[int, int] | None:
 
 
 def loading(image: Image) -> bytes:
-    """What the loader of the system reads first: the header, without the machine, which has a check of its own, and
-    the offsets of the sections, which `strip` moves; and the table of segments."""
+    """Returns the bytes that the system's loader reads first: the file header and the table of segments. The header is
+    without the machine, which another check covers, and without the offsets of the sections, which `strip` changes."""
     data, rows = image.data, _table(image.data, 0x20, 0x36, SEGMENT)
     return b"".join([data[:0x12], data[0x14:0x28], data[0x30:0x3A], *(struct.pack(SEGMENT, *row) for row in rows)])
 
@@ -171,7 +172,7 @@ def _check_extent(image: Image) -> None:
 
 
 def _table(data: mmap.mmap, offset_at: int, count_at: int, layout: str) -> list[tuple[int, ...]]:
-    """The section or program header table: its file offset and entry size and count stand in the file header."""
+    """Returns the section or program header table. Its file offset, entry size and count are in the file header."""
     (start,) = struct.unpack_from("<Q", data, offset_at)
     entry, count = struct.unpack_from("<HH", data, count_at)
     if start + entry * count > len(data) or (count and entry < struct.calcsize(layout)):

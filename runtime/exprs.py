@@ -23,9 +23,9 @@ _CALLS: dict[str, Callable[..., int]] = {"max": max, "min": min}
 
 
 def evaluate(expression: int | str, dims: Mapping[str, int]) -> int:
-    """The value of an expression of integers, names, ``+ - * // %``, ``max`` and ``min``; division floors.
+    """Returns the value of an expression of integers, names, ``+ - * // %``, ``max`` and ``min``; division floors.
 
-    Raises InputError where the text is anything else, names an unknown dimension, or divides by zero.
+    Raises InputError if the text is anything else, names an unknown dimension, or divides by zero.
     """
     if isinstance(expression, int):
         return expression
@@ -36,7 +36,7 @@ def evaluate(expression: int | str, dims: Mapping[str, int]) -> int:
 
 
 def names(expression: int | str) -> set[str]:
-    """The dimension names an expression uses."""
+    """Returns the dimension names that an expression uses."""
     if isinstance(expression, int):
         return set()
     try:
@@ -82,6 +82,6 @@ def _short(expression: str) -> str:
 
 
 def with_numbers(kernel: Mapping[str, Any], dims: Mapping[str, int]) -> dict[str, Any]:
-    """A kernel's entry of the signature with its ``flops`` and ``bytes`` for these dimensions."""
+    """Returns a kernel's entry of the signature with its ``flops`` and ``bytes`` for these dimensions."""
     counts = {key: evaluate(kernel[key], dims) for key in ("flops", "bytes") if key in kernel}
     return {**kernel, **counts}

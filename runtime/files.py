@@ -1,4 +1,4 @@
-"""Finding and copying an artifact's files: each copy appears whole or not at all."""
+"""Functions that find and copy an artifact's files: each copy appears whole or not at all."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STATIC = (".a", ".o", ".c")
 
 
 def existing(path: str | PathLike[str]) -> Path:
-    """The resolved path of an artifact. Raises ArtifactError where it is no file."""
+    """Returns the resolved path of an artifact. Raises ArtifactError if it is no file."""
     try:
         resolved = Path(path).resolve()
         if resolved.is_file():
@@ -34,8 +34,8 @@ def existing(path: str | PathLike[str]) -> Path:
 def copy_artifact(library: Path, weights: Path | None, target: Path) -> None:
     """Copies library, weights and header to ``target`` and the files beside it.
 
-    The library comes last, as it needs the others. The weights get the target's stem, where the loader looks first; the
-    library gets its file's name. Raises ArtifactError.
+    The library is copied last, as it needs the others. The weights get the target's stem, under which the loader looks
+    first; the library's SONAME becomes the name of its file. Raises ArtifactError.
     """
     if target.suffix in STATIC:
         message = f"A loaded model is a shared library and cannot be written as {target}"
@@ -52,7 +52,7 @@ def copy_artifact(library: Path, weights: Path | None, target: Path) -> None:
 
 
 def replace_file(source: Path, target: Path, change: Callable[[Path], None] = lambda copy: None) -> None:
-    """Copies contents and mode to a temporary file in the target's folder, changes that, then renames it. Raises
+    """Copies contents and mode to a temporary file in the target's folder, changes that file, then renames it. Raises
     ArtifactError."""
     try:
         if target.exists() and source.samefile(target):

@@ -56,11 +56,12 @@ _NULL = _ffi.NULL
 
 
 def nothing(*_: Any) -> None:
-    """``repeat`` and ``repeat_named`` of a plan without a ``Call``."""
+    """The ``repeat`` and ``repeat_named`` of a plan without a ``Call``: returns None."""
 
 
 class NeedsCapacity(Exception):
-    """A run-time dimension needs ``size``, more than the capacity ``symbol`` (``room0``, …) that the caller gave."""
+    """An error: a run-time dimension needs ``size``, more than the capacity ``symbol`` (``room0``, …) that the caller
+    gave."""
 
     def __init__(self, symbol: str, size: int) -> None:
         super().__init__(symbol, size)
@@ -68,16 +69,16 @@ class NeedsCapacity(Exception):
 
 
 class NoRoom(RunError):
-    """There is no memory for an output or the workspace, so the model has not run."""
+    """An error: there is no memory for an output or the workspace, so the model has not run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What follows from the shapes of the inputs: dimensions by name and for C; names, shapes and dtypes of outputs.
+    """The results of checking the inputs' shapes: dimensions by name and for C; names, shapes and dtypes of outputs.
 
     ``empty`` allocates an output, as numpy.empty does.
-    ``repeat(*arrays)`` runs on arrays of the same layouts, and returns None where one differs; ``repeat_named`` takes
-    and gives them by name.
+    ``repeat(*arrays)`` runs on arrays of the same layouts, and returns None if a layout differs; ``repeat_named`` takes
+    and returns arrays by name.
     """
 
     dims: dict[str, int]
@@ -112,9 +113,9 @@ class Library:
         weakref.finalize(self, _release, self._c.destroy, self._model, self._dll._handle).atexit = False
 
     def join(self) -> None:
-        """Meet the other ranks before the first run, where the model has collectives.
+        """Meets the other ranks before the first run, if the model has collectives.
 
-        Raises RunError where they do not come, or run another program.
+        Raises RunError if the other ranks do not come, or run another program.
         """
         if self._joined:
             return
@@ -128,7 +129,8 @@ class Library:
         self._joined = True
 
     def _in_context(self, context: Any) -> AbstractContextManager[None]:
-        """Whatever CUDA context is current when the model is created is the model's."""
+        """Returns a manager that makes ``context`` current: a model gets the CUDA context that is current when it is
+        created."""
         if context is None:
             return nullcontext()
         if not self.signature["target"].startswith("cuda"):
@@ -161,7 +163,8 @@ class Library:
             raise ArtifactError(f"{self.path} is damaged: its signature is not valid JSON") from None
 
     def weights_path(self) -> Path | None:
-        """The weights file: under the library's own name, else under the name at compile time; None: embedded."""
+        """Returns the weights file: under the library's own name, else under the name at compile time; None if
+        embedded."""
         name = (self.signature.get("weights") or {}).get("file")
         if not name:
             return None
@@ -169,7 +172,7 @@ class Library:
         return own if own.exists() else self.path.with_name(Path(name).name)
 
     def plan(self, dims: dict[str, int], inputs: Sequence[Array], outputs: Mapping[str, TensorSpec]) -> Plan:
-        """The plan for these values of the symbolic dimensions, and inputs that have them."""
+        """Returns the plan for these values of the symbolic dimensions, and inputs of matching shapes."""
         self.join()
         values = _ffi.new("int64_t[]", list(dims.values()))
         shapes = [self._shape_of_output(i, spec, values) for i, spec in enumerate(outputs.values())]
@@ -181,7 +184,7 @@ class Library:
         return replace(plan, repeat=repeat, repeat_named=repeat.named) if repeat else plan
 
     def _repeat(self, plan: Plan, inputs: Sequence[Array]) -> Any:
-        """The ``Call`` for these arrays; None where they are too many, or not NumPy's."""
+        """Returns the ``Call`` for these arrays; None if they are too many, or not NumPy's."""
         too_many = len(inputs) + len(plan.outputs) > MAX_ARRAYS
         if Call is None or too_many or any(type(a) is not np.ndarray for a in inputs):
             return None
@@ -200,9 +203,10 @@ class Library:
     def call(
         self, plan: Plan, inputs: Iterable[Array], out: Mapping[str, Array], times: Any = None
     ) -> dict[str, Array]:
-        """Runs the model on contiguous arrays; the outputs by name: those of ``out``, and new ones for the rest.
+        """Runs the model on contiguous arrays; returns the outputs by name: those of ``out``, and new ones for the
+        rest.
 
-        ``times``: writes there the nanoseconds of each launch. Raises RunError where an output does not fit in memory.
+        ``times`` is filled with the nanoseconds of each launch. Raises RunError if an output does not fit in memory.
         """
         read, written, outputs = [], [], {}
         for array in inputs:  # loops, because in every call a comprehension would cost more than what it does
@@ -226,11 +230,11 @@ class Library:
         return outputs
 
     def device_values(self, dims: Sequence[int]) -> Any:
-        """The values of the symbolic dimensions as ``call_on_device`` takes them."""
+        """Returns the values of the symbolic dimensions as ``call_on_device`` takes them."""
         return _ffi.new("int64_t[]", list(dims))
 
     def call_on_device(self, values: Any, inputs: Sequence[int], outputs: Sequence[int], stream: int) -> None:
-        """Enqueues a run on tensors at these addresses of the device. Raises RunError where that fails."""
+        """Enqueues a run on tensors at these addresses of the device. Raises RunError if that fails."""
         read, written = _new("uintptr_t[]", inputs), _new("uintptr_t[]", outputs)
         if self._run_device(self._model, read, written, values, _cast("void *", stream)):
             self.raise_failure()
@@ -247,7 +251,7 @@ class Library:
         raise kind(f"Model '{self.signature['name']}' failed: {error}")
 
     def seed(self, number: int) -> None:
-        """Set the run counter."""
+        """Sets the run counter."""
         self._c.seed(self._model, number)
 
     def get_state(self, name: str, value: Array) -> None:
@@ -261,7 +265,7 @@ class Library:
             raise RunError(f"Cannot set the state of model '{self.signature['name']}': {self._error()}")
 
     def profile(self, plan: Plan, inputs: Iterable[Array]) -> list[int]:
-        """Runs the model; the nanoseconds of each launch."""
+        """Runs the model; returns the nanoseconds of each launch."""
         times = _ffi.new("uint64_t[]", len(self.signature["kernels"]))
         self.call(plan, inputs, {}, times)
         return list(times)
@@ -271,7 +275,7 @@ class Library:
 
 
 def strings(array: Array) -> Array:
-    """The strings that an output points to: they live until this thread's next run of the model."""
+    """Returns the strings that an output points to, which live until this thread's next run of the model."""
     found = np.empty(array.shape, STRINGS)
     read = (_ffi.string(_ffi.cast("const char *", int(pointer))).decode(errors="replace") for pointer in array.flat)
     found[...] = np.fromiter(read, STRINGS, array.size).reshape(array.shape)

@@ -1,4 +1,5 @@
-"""Loading a shared library into the process, once it is known to be an artifact, intact and for this machine."""
+"""Functions that load a shared library into the process, after a check that it is an intact artifact for this
+machine."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ _PREFIX_MARK = "_abi_version"
 
 
 def find_prefix(path: Path) -> str:
-    """The prefix of the library's functions, once it is known to be fit to be loaded."""
+    """Returns the prefix of the library's functions, after a check that the library can be loaded."""
     with elf.opened(path) as image:
         elf.check_machine(image)
         marked = [name for name in elf.exported_functions(image) if name.endswith(_PREFIX_MARK)]
@@ -32,8 +33,8 @@ _opened_lock = threading.Lock()
 def open_library(path: Path) -> ctypes.CDLL:
     """Loads a library.
 
-    The dynamic loader knows libraries by path: a file that replaced one which may still be loaded is loaded from a
-    private copy, or the old code would run.
+    The dynamic loader knows libraries by path. So a file that replaced a library which may still be loaded is loaded
+    from a private copy; otherwise the old code would run.
     """
     status = path.stat()
     identity = status.st_dev, status.st_ino

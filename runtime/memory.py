@@ -22,7 +22,7 @@ _free: dict[int, list[np.ndarray[Any, Any]]] = {}
 
 
 class Lease:
-    """The base of all views of a block: the last view frees it, which returns the block to the pool."""
+    """The base of all views of a block. The last view frees the lease, which returns the block to the pool."""
 
     def __init__(self, block: np.ndarray[Any, Any]) -> None:
         self.block = block
@@ -36,18 +36,18 @@ class Lease:
 
 
 def size_of(shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
-    """Bytes of an array."""
+    """Returns the bytes of an array."""
     return math.prod(shape) * dtype.itemsize
 
 
 def is_kept(sizes: Iterable[int]) -> bool:
-    """Whether ``empty`` should allocate arrays of these bytes, which every call allocates."""
+    """Returns whether ``empty`` should allocate arrays of these sizes in bytes, which every call allocates."""
     paged = [size for size in sizes if size >= SEVERAL]
     return len(paged) > 1 or any(size >= LARGE for size in paged)
 
 
 def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """An uninitialised array, from the pool unless it is small.
+    """Returns an uninitialised array, from the pool unless it is small.
 
     Raises MemoryError or ValueError as numpy.empty does.
     """
@@ -65,9 +65,8 @@ def _block(size: int) -> np.ndarray[Any, Any]:
 
 
 def mapped(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """A copy in pages of its own: these go back to the system at once when it is freed, and zeros take none. Small
-    arrays are copied as usual.
-    """
+    """Returns a copy in pages of its own: these go back to the system at once when the copy is freed, and zeros take
+    none. Small arrays are copied as usual."""
     if value.nbytes < SEVERAL:
         return value.copy()
     copy = np.ndarray(value.shape, value.dtype, mmap.mmap(-1, value.nbytes))

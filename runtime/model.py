@@ -40,8 +40,8 @@ class Model:
     """A compiled model. Calls may come from several threads at once; they share the model's threads and weights.
 
     ``inputs`` and ``outputs`` map names to ``TensorSpec`` (dtype and shape) in the order of the signature, read-only;
-    ``states`` maps the names of what lives in the model from run to run (``get_state``) to ``TensorSpec``; ``aliases``
-    names for outputs the input whose memory each may take over.
+    ``states`` maps the names of tensors that live in the model from run to run (``get_state``) to ``TensorSpec``;
+    ``aliases`` maps an output to the input whose memory the output may overwrite.
     ``signature`` is the artifact's own description, ``path`` its file. Made by :func:`load`; pickled as path and
     ``threads``, so another process loads the same file.
     """
@@ -81,10 +81,10 @@ class Model:
         self._queue = Queue()
 
     def __call__(self, *values: Any, **named: Any) -> Array | tuple[Array, ...]:
-        """Runs on arrays given in signature order or by name; the output array, or a tuple of several.
+        """Runs on arrays given in signature order or by name; returns the output array, or a tuple of several.
 
-        Arrays are NumPy's or anything with ``__dlpack__``; they are not copied where contiguous. Raises RunError
-        where names, dtypes or shapes do not fit: nothing is cast.
+        Arrays are NumPy's or anything with ``__dlpack__``; contiguous arrays are not copied. Raises RunError if names,
+        dtypes or shapes do not fit: nothing is cast.
         """
         if not named and (result := self._repeat(*values)) is not None:
             return result
@@ -92,12 +92,12 @@ class Model:
         return results.popitem()[1] if len(results) == 1 else tuple(results.values())
 
     def repeat(self, *values: Any) -> Array | tuple[Array, ...] | None:
-        """A call on NumPy arrays of the layouts of the previous call, or None where one differs."""
+        """Runs on NumPy arrays of the layouts of the previous call; returns None if a layout differs."""
         return self._repeat(*values)
 
     def update(self, *values: Any) -> Array | tuple[Array, ...]:
-        """A call that overwrites the inputs with an alias (``alias`` of an output in the signature): that output is the
-        array given, if it is contiguous and of NumPy.
+        """Runs and overwrites each input with an alias (``alias`` of an output in the signature): the output is the
+        given array, if this is a contiguous NumPy array.
         """
         library = self._library or self._open_library()
         plan, given = self._fit(library, values)
@@ -107,10 +107,11 @@ class Model:
         return results.popitem()[1] if len(results) == 1 else tuple(results.values())
 
     def run(self, inputs: Mapping[str, Any], out: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Runs on arrays by name; all outputs by name, those in ``out`` written into the caller's arrays.
+        """Runs on arrays by name; returns all outputs by name, those in ``out`` written into the caller's arrays.
 
-        These are NumPy's or have ``__dlpack__``. They have the output's dtype and shape, are contiguous and writable,
-        and overlap no other array. One with an alias may be the array of that input, which is then updated in place.
+        The arrays in ``out`` are NumPy's or have ``__dlpack__``. They have the output's dtype and shape, are contiguous
+        and writable, and overlap no other array. The array of an output with an alias may be that of the input, which
+        is then updated in place.
         """
         if not out and (results := self._repeat_named(inputs)) is not None:
             return results
@@ -120,15 +121,17 @@ class Model:
     def run_device(
         self, inputs: Mapping[str, Any], out: Mapping[str, Any] | None = None, stream: Any = None
     ) -> dict[str, Any]:
-        """``run`` on arrays in the GPU's memory, of a model compiled for one; ordered in ``stream``, without waiting.
+        """Runs as ``run`` does, on arrays in the GPU's memory of a model compiled for GPUs; ordered in ``stream``,
+        without waiting.
 
         Arrays have ``__cuda_array_interface__`` or ``__dlpack__`` (PyTorch, CuPy, pycuda, JAX, Numba), are contiguous
         and in one CUDA context; the model is loaded in that context too if it is not there yet. Outputs that ``out``
         does not have are ``DeviceTensor``; all are returned by name. ``stream`` is a stream of one of these libraries
-        or its address (0: the legacy default stream), where arrays are ready that do not say their own; the run waits
-        for those that they say, which wait for the run. None: the stream that the arrays say, else the default one.
-        The arrays must live until the run has ended. Raises RunError where a name, dtype, shape, context or stream does
-        not fit, arrays overlap, for a model for a CPU, or with run-time dimensions.
+        or its address (0: the legacy default stream); arrays that name no stream must be ready in it. For an array that
+        names its own stream, the run waits for that stream, which then waits for the run. None: the stream that the
+        arrays name, else the default one. The arrays must live until the run has ended. Raises RunError if a name,
+        dtype, shape, context or stream does not fit, arrays overlap, or the model is for a CPU or has run-time
+        dimensions.
         """
         if (runs := self._device_runs) is None:
             from mlc.runtime.device_runs import DeviceRuns
@@ -137,7 +140,8 @@ class Model:
         return runs(inputs, out, stream)
 
     def run_async(self, inputs: Mapping[str, Any], out: Mapping[str, Any] | None = None) -> Future[dict[str, Any]]:
-        """``run`` on another thread: the future of its result. Calls run one after another, in order.
+        """Runs as ``run`` does, on another thread; returns the future of its result. Calls run one after another, in
+        order.
 
         The arrays must not change before the future is done. ``await asyncio.wrap_future(future)`` awaits it.
         """
@@ -153,9 +157,9 @@ class Model:
         self._open_library().seed(number)
 
     def get_state(self, name: str) -> Array:
-        """A copy of the state ``name``, of ``states``.
+        """Returns a copy of the state ``name``, of ``states``.
 
-        Raises RunError where there is none, or another thread runs the model.
+        Raises RunError if there is none, or another thread runs the model.
         """
         spec = self._state_spec(name)
         value = np.empty(tuple(map(int, spec.shape)), spec.dtype)
@@ -165,7 +169,7 @@ class Model:
     def set_state(self, name: str, value: Any) -> None:
         """Sets the state ``name`` to an array of its dtype and shape.
 
-        Raises RunError where there is none, the array differs, or another thread runs the model.
+        Raises RunError if there is none, the array differs, or another thread runs the model.
         """
         spec = self._state_spec(name)
         array = arrays.as_input(name, spec, value)
@@ -181,10 +185,10 @@ class Model:
         return self.states[name]
 
     def profile(self, *values: Any, **named: Any) -> list[tuple[dict[str, Any], int]]:
-        """Runs once and gives the nanoseconds of every kernel launch, in order.
+        """Runs once and returns the nanoseconds of every kernel launch, in order.
 
-        Each comes with its entry of ``signature["kernels"]``; there ``flops`` and ``bytes`` are the integers for these
-        shapes.
+        Each launch comes with its entry of ``signature["kernels"]``, in which ``flops`` and ``bytes`` are the integers
+        for these shapes.
         """
         library = self._open_library()
         plan, inputs = self._fit(library, self._in_order(values, named))
@@ -193,9 +197,10 @@ class Model:
         return list(zip(kernels, times, strict=True))
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the artifact to ``path``, its header and weights beside it under the same stem; all or nothing a file.
+        """Writes the artifact to ``path``, and its header and weights beside it with the same stem; each file whole or
+        not at all.
 
-        Raises ArtifactError where the files cannot be read or written.
+        Raises ArtifactError if the files cannot be read or written.
         """
         copy_artifact(self.path, self._open_library().weights_path(), Path(path))
 
@@ -215,7 +220,8 @@ class Model:
         return type(self), (str(self.path), self.threads, False, self._device())
 
     def _device(self) -> int | None:
-        """The device for whose primary context the model is loaded: another process has no other one of this."""
+        """Returns the device whose primary context the model uses, or None: another process has no other context of
+        this one."""
         if self._context is None:
             return None
         from mlc.runtime.cuda_contexts import device_number
@@ -235,7 +241,8 @@ class Model:
         return library
 
     def _in_order(self, values: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
-        """The arguments in signature order. Raises RunError where ``named`` has other names, or is no dictionary."""
+        """Returns the arguments in signature order. Raises RunError if ``named`` has other names, or is no
+        dictionary."""
         if not isinstance(named, Mapping):
             message = f"Model '{self.name}' takes arrays by name, not a {type(named).__name__}"
             raise RunError(message, hint='Write {"x": x}, or call the model itself')
@@ -250,13 +257,14 @@ class Model:
         return f"Model '{self.name}' takes {len(self.inputs)} inputs: {expected}; given: {given}"
 
     def _about_fixed(self, named: Mapping[str, Any]) -> str | None:
-        """What to do where a value of an initializer is given that is compiled in."""
+        """Returns a hint for a caller that gives a value of an initializer which is compiled in; None if there is
+        none."""
         fixed = ", ".join(f"'{name}'" for name in self.signature.get("fixed", ()) if name in named)
         way = "delete the initializer from the model before it is compiled, or run it by mlc.onnxruntime"
         return f"The values of {fixed} are compiled in: {way}" if fixed else None
 
     def _execute(self, given: Sequence[Any], out: Mapping[str, Array]) -> dict[str, Array]:
-        """Run; the plan of an earlier call with arrays of the same layouts needs no checks."""
+        """Runs; the plan of an earlier call with arrays of the same layouts needs no checks."""
         library = self._library or self._open_library()
         try:
             plan = self._plans.get(arrays.layouts(given)) if self._has_no_strings else None
@@ -274,7 +282,7 @@ class Model:
         return results | {name: strings(results[name]) for name in self._strings} if self._strings else results
 
     def _trim(self, results: dict[str, Array], dims: dict[str, int]) -> dict[str, Array]:
-        """Outputs with the run-time dimensions of this run, from arrays allocated for their bounds."""
+        """Returns outputs with the run-time dimensions of this run, from arrays allocated for their bounds."""
         known = dims | {size: int(results[name]) for size, name in self._runtime_dims.items()}
         shapes = {name: spec.of(known) for name, spec in self.outputs.items()}
         return {
@@ -283,7 +291,7 @@ class Model:
         }
 
     def _fit(self, library: Library, given: Sequence[Any]) -> tuple[Plan, Sequence[Array]]:
-        """The plan of a call, and the arrays that the model reads."""
+        """Returns the plan of a call, and the arrays that the model reads."""
         inputs = self._as_inputs(given)
         return self._plans.get(arrays.layouts(inputs)) or self._plan(library, inputs), inputs
 
@@ -314,9 +322,9 @@ class Model:
             raise RunError(message, hint="Take the array that the call returns")
 
     def _with_capacity(self, library: Library, plan: Plan, given: Sequence[Array], run: Any) -> tuple[Plan, Any]:
-        """The result of ``run``, repeated with more capacity where a run-time dimension needs it. Later calls keep it,
-        unless the run fails; where capacities of several runs are too much together, this run begins with the least.
-        """
+        """Returns the plan and the result of ``run``, repeated with more capacity if a run-time dimension needs it.
+        Later calls keep the capacity, unless the run fails; if the capacities of several runs together are too much,
+        this run begins with the least."""
         try:
             return self._grown(library, plan, given, run)
         except NoRoom:
@@ -367,10 +375,11 @@ def load(path: str | PathLike[str], threads: int | None = None, verify: bool = F
 
     ``threads`` is the number of threads a call runs on, the caller's included; None: one per CPU this process may use.
     Results do not depend on it.
-    ``context`` is for a model of a GPU: the CUDA context in which it is loaded, one of pycuda or its address, or the
-    number of a device, whose primary context it is. None: the calling thread's current one, else the first device's.
-    Raises ArtifactError where it is missing, damaged, of another version, or for another CPU, and where its weights are
-    missing, truncated or another model's. ``verify`` also reads all weights and compares their digest, as does
+    ``context`` is for a model of a GPU: the CUDA context in which the model is loaded, as an object of pycuda, an
+    address, or the number of a device for its primary context. None: the calling thread's current context, else the
+    first device's.
+    Raises ArtifactError if the artifact is missing, damaged, of another version, or for another CPU, or if its weights
+    are missing, truncated or another model's. ``verify`` also reads all weights and compares their digest, as does
     MLC_VERIFY_WEIGHTS=1 in the environment. Loading runs the artifact's code: see docs/reference/trust.md.
     """
     return Model(path, threads, verify, context)

@@ -1,6 +1,5 @@
-"""What a library says of itself, in sections of its own, so that it is read and checked before any of it runs: the
-signature, the checksum of all that is loaded, and embedded weights.
-"""
+"""The sections in which a library describes itself, which are read and checked before any of its code runs: the
+signature, the checksum of all that is loaded, and embedded weights."""
 
 from __future__ import annotations
 
@@ -22,11 +21,12 @@ OLDER = b"MLCS"  # before one of sections alone, without what the system's loade
 CHECKED = 1 << 20  # bytes: larger embedded weights are checked on request, as that takes longer than loading
 SONAME_BYTES = 255  # that a file name may have
 SONAME_ROOM = "%" * SONAME_BYTES
-"""What the linker gets as the library's name; ``seal`` writes the real one."""
+"""The library's name for the linker, a placeholder that ``seal`` overwrites with the real name."""
 
 
 def read_signature(path: Path) -> dict[str, Any]:
-    """The signature of an artifact for any architecture. Raises ArtifactError where the file is none, or is damaged."""
+    """Returns the signature of an artifact for any architecture. Raises ArtifactError if the file is none, or is
+    damaged."""
     with elf.opened(path) as image:
         section = image.section(SIGNATURE)
         if section is None:
@@ -40,8 +40,8 @@ def read_signature(path: Path) -> dict[str, Any]:
 
 
 def seal(path: Path, name: str) -> None:
-    """Write into a library that has just been linked or copied its file's ``name``, by which programs find it at run
-    time, and then the checksum."""
+    """Writes into a library that has just been linked or copied the ``name`` of its file, by which programs find it at
+    run time, and then the checksum."""
     with elf.opened(path, write=True) as image:
         place, wanted = elf.soname(image), name.encode(errors="surrogateescape")
         if place is not None and len(wanted) <= place[1]:
@@ -52,7 +52,8 @@ def seal(path: Path, name: str) -> None:
 
 
 def check(image: Image) -> None:
-    """Raises ArtifactError where a library is not as it was sealed. One without a checksum counts as intact."""
+    """Raises ArtifactError if a library has changed since it was sealed. A library without a checksum counts as
+    intact."""
     section = image.section(CHECKSUM)
     kept = b"" if section is None else image.bytes_of(section)[:CHECKSUM_BYTES]
     if any(kept) and kept != _checksum(image, kept[:4] == OLDER):
@@ -60,15 +61,15 @@ def check(image: Image) -> None:
 
 
 def embedded_weights(path: Path) -> str | None:
-    """The SHA-256 of the weights inside a library, as hex; None where it has none."""
+    """Returns the SHA-256 of the weights inside a library, as hex; None if it has none."""
     with elf.opened(path) as image:
         section = image.section(WEIGHTS)
         return None if section is None else hashlib.sha256(image.bytes_of(section)).hexdigest()
 
 
 def _checksum(image: Image, older: bool = False) -> bytes:
-    """CRC-32, which finds damage in the time that reading takes, and is no protection against an attacker. Of the
-    sections that are loaded, as `strip` removes others, and without large weights, which have a digest of their own."""
+    """Returns the CRC-32 of the sections that are loaded, as `strip` removes others; large weights have a digest of
+    their own. CRC-32 is as fast as reading. It finds damage, but is no protection against an attacker."""
     crc, extents = 0 if older else zlib.crc32(elf.loading(image)), []
     with memoryview(image.data) as view:
         for name, _, _, address, offset, size, _ in (section for section in image.sections if section.loaded):

@@ -17,16 +17,16 @@ LARGEST_DIMENSION = 1 << 48  # far beyond any address space; keeps the artifact'
 _SEARCHED = 1024  # sizes smaller and larger than the given one, among which an error names those that fit
 
 STRINGS = np.dtype(object)
-"""The dtype of strings in Python; in C each is a pointer."""
+"""The dtype of strings in Python; in C each string is a pointer."""
 POINTERS = np.dtype(np.uintp)
 
 
 @dataclass(frozen=True)
 class TensorSpec:
-    """An input or output: ``dtype`` (of strings: object), and ``shape`` of integers, dimension names and expressions of
-    these.
+    """An input or output: its ``dtype`` (object for strings), and its ``shape`` of integers, dimension names and
+    expressions of these.
 
-    An output has the axes ``optional`` only where their extent is not 1: Squeeze and conditions on sizes drop them.
+    An output has the axes ``optional`` only if their extents are not 1: Squeeze and conditions on sizes drop them.
     """
 
     dtype: np.dtype[Any]
@@ -37,20 +37,21 @@ class TensorSpec:
         return shown_names(f"{self.dtype}[{sizes_text(self.shape, self.optional)}]")
 
     def of(self, values: Mapping[str, int]) -> tuple[int, ...]:
-        """The shape for these values of the dimensions."""
+        """Returns the shape for these values of the dimensions."""
         sizes = enumerate(exprs.evaluate(size, values) for size in self.shape)
         return tuple(size for n, size in sizes if size != 1 or n not in self.optional)
 
 
 def sizes_text(shape: Sequence[int | str], optional: Sequence[int] = ()) -> str:
-    """The sizes of a shape, separated by commas; ``n?`` is one that a tensor has only where it is not 1."""
+    """Returns the sizes of a shape, separated by commas; ``n?`` is a size whose axis a tensor has only if it is not
+    1."""
     return ", ".join(f"{size}?" if n in optional else str(size) for n, size in enumerate(shape))
 
 
 def dtype_of(name: str) -> np.dtype[Any]:
-    """The dtype of a NumPy name, or of a name the package ml_dtypes defines (bfloat16, int4, ...).
+    """Returns the dtype of a NumPy name, or of a name that the package ml_dtypes defines (bfloat16, int4, ...).
 
-    Raises ArtifactError where it is neither, or ml_dtypes is needed and not installed.
+    Raises ArtifactError if the name is neither, or ml_dtypes is needed and not installed.
     """
     if name == "str":
         return STRINGS
@@ -67,7 +68,7 @@ def dtype_of(name: str) -> np.dtype[Any]:
 
 
 def read_specs(entries: Sequence[Mapping[str, Any]]) -> dict[str, TensorSpec]:
-    """The ``inputs`` or ``outputs`` of a signature."""
+    """Returns the ``inputs`` or ``outputs`` of a signature."""
     return {
         entry["name"]: TensorSpec(dtype_of(entry["dtype"]), tuple(entry["shape"]), tuple(entry.get("optional", ())))
         for entry in entries
@@ -75,13 +76,13 @@ def read_specs(entries: Sequence[Mapping[str, Any]]) -> dict[str, TensorSpec]:
 
 
 def read_aliases(signature: Mapping[str, Any]) -> dict[str, str]:
-    """For each output that may be the memory of an input, that input."""
+    """Returns the input whose memory an output may overwrite, for each output that has one."""
     inputs = signature["inputs"]
     return {each["name"]: inputs[each["alias"]]["name"] for each in signature["outputs"] if "alias" in each}
 
 
 def check_solvable(inputs: Mapping[str, TensorSpec], dims: Sequence[str]) -> None:
-    """Raises ArtifactError where no input has a dimension, so that its value is unknown."""
+    """Raises ArtifactError if no input has one of the dimensions, so that its value is unknown."""
     for dim in dims:
         if not any(dim in spec.shape for spec in inputs.values()):
             raise ArtifactError(f"The dimension '{dim}' is not a dimension of any input of the model")
@@ -90,9 +91,9 @@ def check_solvable(inputs: Mapping[str, TensorSpec], dims: Sequence[str]) -> Non
 def solve_dims(
     inputs: Mapping[str, TensorSpec], shapes: Sequence[tuple[int, ...]], dims: Sequence[str]
 ) -> dict[str, int]:
-    """The value of each dimension, in the order of ``dims``, from the shapes of the arrays.
+    """Returns the value of each dimension, in the order of ``dims``, from the shapes of the arrays.
 
-    Raises RunError naming the input, the expected and the given shape where they do not fit the signature.
+    Raises RunError if a shape does not fit the signature; it names the input, the expected and the given shape.
     """
     values: dict[str, int] = {}
     for (name, spec), shape in zip(inputs.items(), shapes, strict=True):
@@ -107,15 +108,15 @@ def solve_dims(
 
 
 class SizeError(RunError):
-    """Sizes of inputs for which the model was not compiled."""
+    """An error: the model was not compiled for these sizes of inputs."""
 
 
 class GuardError(SizeError):
-    """A size of a symbolic dimension for which the model was not compiled."""
+    """An error: the model was not compiled for this size of a symbolic dimension."""
 
 
 def check_guards(guards: Sequence[Mapping[str, str]], dims: Mapping[str, int]) -> None:
-    """Raises GuardError where an expression of ``guards`` is negative: the model was compiled on that condition."""
+    """Raises GuardError if an expression of ``guards`` is negative: the model was compiled under these conditions."""
     for guard in guards:
         if exprs.evaluate(guard["expr"], dims) < 0:
             names = sorted(exprs.names(guard["expr"]))
@@ -127,7 +128,7 @@ def check_guards(guards: Sequence[Mapping[str, str]], dims: Mapping[str, int]) -
 
 
 def _way_out(guards: Sequence[Mapping[str, str]], dims: Mapping[str, int], names: Sequence[str]) -> str:
-    """Sizes near the given ones that the guards allow, one dimension changed."""
+    """Returns a hint: sizes near the given ones that the guards allow, with one dimension changed."""
     fits = [f"{shown_names(name)}={size}" for name in names for size in _nearest(guards, dims, name)]
     if not fits:
         return "Give inputs of other shapes"
@@ -143,7 +144,7 @@ def _holds(expr: str, dims: Mapping[str, int]) -> bool:
 
 
 def _nearest(guards: Sequence[Mapping[str, str]], dims: Mapping[str, int], name: str) -> list[int]:
-    """The next smaller and the next larger size of a dimension that the guards allow, beside the others."""
+    """Returns the next smaller and the next larger size of a dimension that the guards allow; other dimensions stay."""
     about = [guard["expr"] for guard in guards if name in exprs.names(guard["expr"])]
     size = dims[name]
     found = []
@@ -154,7 +155,8 @@ def _nearest(guards: Sequence[Mapping[str, str]], dims: Mapping[str, int], name:
 
 
 def _axis_of_its_own(name: str, spec: TensorSpec, expected: tuple[int, ...], shape: tuple[int, ...]) -> str | None:
-    """How a model is made whose dimension differs between axes of one name; None where no name is the cause."""
+    """Returns a hint how to compile the model with different sizes for axes of one name; None if no name is the
+    cause."""
     for axis, (dim, wanted, given) in enumerate(zip(spec.shape, expected, shape, strict=False)):
         if isinstance(dim, str) and wanted != given:
             one = f"'{shown_names(dim)}' is one size in all inputs"

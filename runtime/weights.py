@@ -1,4 +1,4 @@
-"""Weights: the format of their file, as ``c/core/mlc_weights.c`` reads it, and the check of their contents."""
+"""Weights: the format of their file, as ``c/core/mlc_weights.c`` reads it, and a check of their contents."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ VERSION = 1
 
 
 def header(payload_bytes: int, sha256: bytes) -> bytes:
-    """The 64 bytes before a payload: magic, u32 version, u64 size, SHA-256 digest, zeros (all little-endian)."""
+    """Returns the 64 bytes before a payload: magic, u32 version, u64 size, SHA-256 digest, zeros (all
+    little-endian)."""
     return struct.pack("<4sIQ32s16x", b"MLCW", VERSION, payload_bytes, sha256)
 
 
 def check_weights(library: Path, file: Path | None, signature: Mapping[str, Any]) -> None:
-    """Raises ArtifactError where the weights, in ``file`` or inside the library, have another digest than compiled."""
+    """Raises ArtifactError if the weights, in ``file`` or inside the library, have another digest than when
+    compiled."""
     expected = signature.get("weights") or {}
     found = sealed.embedded_weights(library) if file is None else _digest_of(file)
     if found is not None and expected.get("bytes") and found != expected["sha256"]:
@@ -30,7 +32,7 @@ def check_weights(library: Path, file: Path | None, signature: Mapping[str, Any]
 
 
 def _digest_of(file: Path) -> str | None:
-    """The digest of the payload; None where it cannot be read, as the library then says why."""
+    """Returns the digest of the payload; None if it cannot be read: the library then reports the cause."""
     try:
         with file.open("rb") as stream:
             stream.seek(HEADER_BYTES)

@@ -17,10 +17,10 @@ FOLDER = Path(__file__).parent
 
 @cache
 def paths() -> Mapping[str, Path]:
-    """File name -> path of every C source, header and template of the runtime."""
+    """Returns a map from file name to path of every C source, header and template of the runtime."""
     return {f.name: f for f in sorted(FOLDER.rglob("*")) if f.suffix in (".c", ".h", ".in")}
 
 
 def include_flags() -> list[str]:
-    """The C compiler's flags to find the headers."""
+    """Returns the C compiler's flags to find the headers."""
     return [f"-I{folder}" for folder in sorted({path.parent for path in paths().values()})]
