@@ -37,7 +37,8 @@ def local_bytes(op: kernel.LocalOp) -> int:
 def local_offsets(
     fn: kernel.FuncOp, without: Collection[kernel.LocalOp] = ()
 ) -> tuple[dict[kernel.LocalOp, int], int]:
-    """Where each local array of constant extents begins in shared memory, in bytes, and where the last one ends."""
+    """Return the byte offset in shared memory of each local array of constant extents, and the end of the last
+    array."""
     offsets, end = dict[kernel.LocalOp, int](), 0
     for op in (o for o in fn.walk() if isinstance(o, kernel.LocalOp) and o not in without):
         if isinstance(bytes_of(op.result), int):

@@ -1,6 +1,6 @@
 """The ``comm`` dialect: collectives between the ranks that run one program, as operators of the graph level.
 
-Each has a meaning over the values of all ranks, so that any number of them is simulated in one process.
+Each collective has a meaning over the values of all ranks, so that one process can simulate any number of ranks.
 """
 
 from xdsl.ir import Dialect

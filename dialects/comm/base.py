@@ -21,9 +21,9 @@ T = TypeVar("T")
 
 
 class CommOp(GraphOp, ABC):
-    """A collective. All ranks of a program come to its collectives in the same order.
+    """A collective. All ranks of a program reach its collectives in the same order.
 
-    ``needs``: the number of ranks where the shapes depend on it, or None.
+    ``needs`` is the number of ranks if the shapes depend on it, or None.
     """
 
     @property
@@ -32,11 +32,11 @@ class CommOp(GraphOp, ABC):
 
     @abstractmethod
     def meaning(self, values: Sequence[Array]) -> list[Array]:
-        """The results on all ranks from the operands on all ranks, in the order of the ranks; of an operator without
-        an operand the values are empty arrays."""
+        """Return the results on all ranks from the operands on all ranks, in the order of the ranks. For an operator
+        without an operand, the values are empty arrays."""
 
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
-        """The result on this rank of the world that is simulated, or that the process is part of.
+        """Return the result on this rank, of the simulated world or of the process's world.
 
         Raises:
             RunError: there are more or fewer ranks than the shapes say, or the other ranks are at another collective.
@@ -51,8 +51,8 @@ class CommOp(GraphOp, ABC):
 
 
 def combined(values: Sequence[T], combine: Callable[[T, T], T]) -> T:
-    """All values by a fixed tree: neighbours in pairs, then the pairs in pairs, so that aligned groups of 2, 4, …
-    values are subtrees. What is odd goes on to the next level."""
+    """Combine all values by a fixed tree: neighbours in pairs, then the pairs in pairs, so that aligned groups of 2, 4,
+    … values are subtrees. An odd last value moves to the next level."""
     level = list(values)
     while len(level) > 1:
         pairs = [combine(a, b) for a, b in zip(level[::2], level[1::2], strict=False)]
@@ -61,21 +61,21 @@ def combined(values: Sequence[T], combine: Callable[[T, T], T]) -> T:
 
 
 def check_moved(name: str, x: SSAValue) -> None:
-    """Raises VerifyException for elements that ranks do not send each other."""
+    """Raise VerifyException for elements that ranks do not send each other."""
     element = element_of(x)
     if element == STRING or is_narrow(element):
         raise VerifyException(f"{name}: elements of type {element} are not sent between ranks; cast them first")
 
 
 def leading(name: str, x: SSAValue) -> DimLike:
-    """The extent of axis 0, by which the operand is divided among ranks."""
+    """Return the extent of axis 0, along which the operand is divided among ranks."""
     if not shape_of(x):
         raise VerifyException(f"{name}: it takes a tensor of rank 1 or more, not {x.type}")
     return shape_of(x)[0]
 
 
 def divided(name: str, x: SSAValue, ranks: int) -> DimLike:
-    """The part of axis 0 that one of the ranks has; VerifyException where it does not divide."""
+    """Return the extent of a rank's part of axis 0; raise VerifyException if axis 0 does not divide evenly."""
     extent = leading(name, x)
     if extent % ranks != 0:
         raise VerifyException(f"{name}: axis 0 of {extent} elements is not divided evenly among {ranks} ranks")
@@ -89,7 +89,7 @@ def checked_ranks(name: str, ranks: int) -> int:
 
 
 def same_type(name: str, x: SSAValue) -> TensorType:
-    """The operand's type, of a collective that keeps it."""
+    """Return the operand's type, for a collective whose result has that type."""
     check_moved(name, x)
     assert isinstance(x.type, TensorType)
     return x.type

@@ -19,7 +19,7 @@ from mlc.errors import RunError
 
 @irdl_op_definition
 class AllGatherOp(CommOp):
-    """The values of all ranks one after another along axis 0.
+    """All-gather: the values of all ranks, concatenated along axis 0 in the order of the ranks.
 
     ``%y = comm.all_gather(%x) {ranks = 2} : (tensor<4xf32>) -> tensor<8xf32>``
     """
@@ -55,7 +55,7 @@ def _gathered(name: str, x: SSAValue, ranks: int) -> TensorType:
 
 @irdl_op_definition
 class AllToAllOp(CommOp):
-    """Part s of axis 0 goes to rank s; the result is the parts for this rank, in the order of the ranks they are from.
+    """All-to-all: rank s gets part s of axis 0 of every rank; its result is these parts in the order of their ranks.
 
     ``%y = comm.all_to_all(%x) {ranks = 2} : (tensor<4xf32>) -> tensor<4xf32>``
     """
@@ -86,7 +86,7 @@ class AllToAllOp(CommOp):
 
 @irdl_op_definition
 class BroadcastOp(CommOp):
-    """The value of one rank, the root, on all.
+    """Broadcast: all ranks get the value of one rank, the root.
 
     ``%y = comm.broadcast(%x) {root = 0} : (tensor<4xf32>) -> tensor<4xf32>``
     """
@@ -116,7 +116,8 @@ class BroadcastOp(CommOp):
 
 @irdl_op_definition
 class PermuteOp(CommOp):
-    """The value of rank ``from`` on rank ``to``, for each of the pairs ``from, to``; zeros on a rank that gets none.
+    """Permute: rank ``to`` gets the value of rank ``from``, for each of the pairs ``from, to``; other ranks get
+    zeros.
 
     ``%y = comm.permute(%x) {pairs = array<i64: 0, 1, 1, 0>} : (tensor<4xf32>) -> tensor<4xf32>``
 

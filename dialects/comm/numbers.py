@@ -53,7 +53,8 @@ class WorldOp(CommOp):
 
 @irdl_op_definition
 class BarrierOp(CommOp):
-    """Its operand, once all ranks have come here: ``%y = comm.barrier(%x) : (tensor<4xf32>) -> tensor<4xf32>``."""
+    """A barrier: the operand, once all ranks have reached it: ``%y = comm.barrier(%x) : (tensor<4xf32>) ->
+    tensor<4xf32>``."""
 
     name = "comm.barrier"
     input = operand_def(TensorType)

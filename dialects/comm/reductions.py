@@ -1,4 +1,4 @@
-"""Collectives that combine the values of all ranks: by a fixed tree, so that the bits do not depend on who computes."""
+"""Collectives that combine the values of all ranks. A fixed tree makes the bits independent of which rank combines."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ COMBINE: dict[str, Callable[[Array, Array], Array]] = {
     "min": np.minimum,
 }
 NUMBERS = ("f32", "f64", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64")
-"""Elements that are combined. Floats of 16 bits are cast to f32 before, which is exact."""
+"""The elements that are combined. Floats of 16 bits are cast to f32 before, which is exact."""
 
 
 @irdl_op_definition
 class AllReduceOp(CommOp):
-    """Combine the values of all ranks, element by element; each rank gets the result.
+    """All-reduce: the values of all ranks are combined, element by element; each rank gets the result.
 
     ``%y = comm.all_reduce "add"(%x) : (tensor<4xf32>) -> tensor<4xf32>``
     """
@@ -54,7 +54,7 @@ class AllReduceOp(CommOp):
 
 @irdl_op_definition
 class ReduceScatterOp(CommOp):
-    """Combine the values of all ranks; each rank gets its part of axis 0.
+    """Reduce-scatter: the values of all ranks are combined; each rank gets its part of axis 0 of the result.
 
     ``%y = comm.reduce_scatter "add"(%x) {ranks = 2} : (tensor<4xf32>) -> tensor<2xf32>``
     """

@@ -1,4 +1,5 @@
-"""The ranks that run a program: one alone, those of a simulation in threads, or those of a launcher (``mlc.comm``)."""
+"""The ranks that run a program: a single rank, ranks simulated in threads, or the ranks of a launcher
+(``mlc.comm``)."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ NOTHING: Array = np.empty(0)
 
 
 class World(Protocol):
-    """What a collective asks: which rank this is, of how many, and its result from the operands of all."""
+    """A world as a collective sees it: the number of this rank, the number of ranks, and the exchange of operands for a
+    result."""
 
     @property
     def rank(self) -> int: ...
@@ -40,7 +42,8 @@ class Alone:
 
 
 class Meeting:
-    """Where the ranks of a simulation meet, each in a thread of its own: the last to come computes all results."""
+    """The meeting point of a simulation's ranks, each in a thread of its own. The last rank to arrive computes all
+    results."""
 
     def __init__(self, ranks: int, limit: float) -> None:
         self.limit = limit
@@ -50,7 +53,7 @@ class Meeting:
         self._barrier = threading.Barrier(ranks, self._compute)
 
     def exchange(self, rank: int, op: CommOp | None, x: Array | None) -> Array | None:
-        """The result of ``op`` on ``rank``; ``op`` None: the rank has ended."""
+        """Return the result of ``op`` on ``rank``; ``op`` is None when the rank has ended."""
         self._at[rank] = op, NOTHING if x is None else x
         try:
             self._barrier.wait(self.limit)
@@ -59,7 +62,7 @@ class Meeting:
         return self._results[rank] if op is not None else None
 
     def fail(self) -> None:
-        """Let the others go where a rank has failed."""
+        """Release the other ranks after a rank has failed."""
         self._barrier.abort()
 
     def _compute(self) -> None:
@@ -85,7 +88,7 @@ class Simulated:
 
 
 def text(op: CommOp | None) -> str:
-    """``comm.all_reduce at train.py:12`` for messages."""
+    """Return the text of a collective for messages: ``comm.all_reduce at train.py:12``."""
     from mlc.dialects.graph.base import source_nodes
 
     if op is None:
@@ -95,7 +98,7 @@ def text(op: CommOp | None) -> str:
 
 
 def same(a: CommOp | None, b: CommOp | None) -> bool:
-    """Whether two ranks are at one collective; in a simulation they run one module."""
+    """Return whether two ranks are at the same collective; in a simulation they run one module."""
     if a is None or b is None:
         return a is b
     return (a.name, a.properties, a.result_types) == (b.name, b.properties, b.result_types)
@@ -106,14 +109,14 @@ _of_process: list[Callable[[], World]] = [Alone]
 
 
 def current() -> World:
-    """The world of this thread: that of a simulation, else that of the process."""
+    """Return the world of this thread: the world of its simulation, else that of the process."""
     found: World | None = getattr(_simulated, "world", None)
     return found if found is not None else _of_process[0]()
 
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """Within it this thread is a world of one rank: collectives give what they would with its operands alone."""
+    """Make this thread a world of one rank: collectives return what they would return for its operands alone."""
     before = getattr(_simulated, "world", None)
     _simulated.world = Alone()
     try:
@@ -123,12 +126,12 @@ def alone() -> Iterator[None]:
 
 
 def set_of_process(world: Callable[[], World]) -> None:
-    """Say what the world of the process is; it is asked for at the first collective."""
+    """Set the function that returns the world of the process; the first collective calls it."""
     _of_process[0] = world
 
 
 def simulated(ranks: int, run: Callable[[int], None], limit: float = 60.0) -> None:
-    """``run(rank)`` on all ranks at once, each in a thread of its own.
+    """Call ``run(rank)`` for all ranks at once, each in a thread of its own.
 
     Raises:
         RunError: the ranks come to different collectives; else what a rank raised.
@@ -154,7 +157,7 @@ def simulated(ranks: int, run: Callable[[int], None], limit: float = 60.0) -> No
 
 
 def _raise_first(errors: list[BaseException]) -> None:
-    """The error that is a reason, and not that of a rank which was left waiting."""
+    """Raise the first error that is no consequence of another rank's failure."""
     reasons = [each for each in errors if "another rank has failed" not in str(each)]
     if errors:
         raise (reasons or errors)[0]

@@ -92,7 +92,8 @@ def emit_c(
 
 
 def _collectives(program: rt.ProgramOp, kernels: Kernels) -> dict[str, Any]:
-    """What a model with collectives says of them: how many ranks it is for (0: any), and the digest they compare."""
+    """Return the signature's entry of a model with collectives: the number of ranks (0: any), and the digest they
+    compare."""
     if not collectives_of(program):
         return {}
     digest = digest_of(program, kernels.strings.values())

@@ -154,9 +154,9 @@ class _Barriers:
         return any(not self._memories(b).isdisjoint(_written_by(a)) for a, b in pairs)
 
     def _replaces(self, op: Operation, other: Operation) -> bool:
-        """Whether no thread touches an element in one iteration that another thread touches in another: a write of an
-        output and what accesses the same elements, writes of an output that has an input's memory, or one that replaces
-        what the other has read."""
+        """Return whether no thread touches an element in one iteration that another thread touches in another: a write
+        of an output and what accesses the same elements, writes of an output that has an input's memory, or one that
+        replaces what the other has read."""
         same = op is other or _same_elements(op, other)
         if same and kernel.WriteOp in (type(op), type(other)) and self.outputs.issuperset(_buffers(op)):
             return True

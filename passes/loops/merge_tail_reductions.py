@@ -88,7 +88,8 @@ def _accumulation(value: SSAValue, kind: Kind) -> _Accumulation | None:
 
 
 def _is_continued(body: _Accumulation, tail: _Accumulation, identity: object) -> bool:
-    """Whether the tail's accumulator may begin with that of the body, in place of the value with which both begin."""
+    """Return whether the tail's accumulator may begin with that of the body, in place of the value with which both
+    begin."""
     if body.loop is tail.loop or body.loop.parent is not tail.loop.parent:
         return False
     first, other = _constant(body.initial), _constant(tail.initial)

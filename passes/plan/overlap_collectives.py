@@ -80,7 +80,7 @@ def _lower_wait(wait: rt.WaitOp, touched: Touched) -> None:
 
 
 def _meets(step: tuple[Memory, Memory], collective: rt.StartOp | rt.WaitOp) -> bool:
-    """Whether a step touches the result of a collective, or writes its operand."""
+    """Return whether a step touches the result of a collective, or writes its operand."""
     reads, writes = step
     target, source = _memory([collective.target]), _memory([collective.source] if collective.source else [])
     return bool(target & (reads | writes) or source & writes)

@@ -15,13 +15,13 @@ from mlc.passes.codegen.c_like.c_string import c_string
 
 
 def collectives_of(program: rt.ProgramOp) -> list[rt.StartOp]:
-    """The collectives of a program, in the order of their slots."""
+    """Return the collectives of a program, in the order of their slots."""
     found = [o for o in rt.walk(program.body.block) if isinstance(o, rt.StartOp)]
     return sorted(found, key=lambda o: o.slot.value.data)
 
 
 def ranks_of(program: rt.ProgramOp) -> int:
-    """The number of ranks for which a program is; 0: any number.
+    """Return the number of ranks that a program is for; 0 means any number.
 
     Raises:
         ValueError: its collectives are for different numbers.
@@ -33,7 +33,8 @@ def ranks_of(program: rt.ProgramOp) -> int:
 
 
 def digest_of(program: rt.ProgramOp, kernels: Iterable[str]) -> str:
-    """What all ranks compare when they join: the host program, with the collectives in order, and the kernels."""
+    """Return the digest that all ranks compare when they join: of the host program, with its collectives, and the
+    kernels."""
     return hashlib.sha256("\0".join([str(program), *kernels]).encode()).hexdigest()
 
 
@@ -49,7 +50,7 @@ def start_call(op: rt.StartOp, source: str | None, target: str) -> str:
 
 
 def _how(op: rt.StartOp, element: str) -> dict[str, str]:
-    """The fields from a collective's attributes."""
+    """Return the fields of a collective's call that come from its attributes."""
     how, fields = op.how.data, dict[str, str]()
     if isinstance(fn := how.get("fn"), StringAttr):
         fields |= {"combine": f"MLC_{fn.data.upper()}", "element": f"MLC_{element.replace('ui', 'u').upper()}"}
@@ -67,7 +68,7 @@ def _where(op: rt.StartOp) -> str:
 
 
 def table(program: rt.ProgramOp, digest: str) -> str:
-    """The table of the collectives; empty for a program without some."""
+    """Return the table of a program's collectives; an empty one for a program without collectives."""
     slots = len(collectives_of(program))
     if not slots:
         return ""
