@@ -54,7 +54,8 @@ class CopyByTma(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
-            if thread_block_of(schedule_of(fn)).copy == TMA:
+            done = any(isinstance(o, kernel.BulkCopyOp) for o in fn.walk())
+            if thread_block_of(schedule_of(fn)).copy == TMA and not done:
                 with following(fn):
                     _copy(fn, gpu_of(ctx))
 

@@ -49,7 +49,8 @@ class StreamK(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
-            if count := thread_block_of(schedule_of(fn)).streamk:
+            count = thread_block_of(schedule_of(fn)).streamk
+            if count and not fn.scratch.semaphores:
                 with following(fn):
                     _apply(fn, op, count)
 

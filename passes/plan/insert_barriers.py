@@ -40,6 +40,8 @@ def _insert(block: Block) -> None:
                 block.insert_op_before(rt.BarrierOp(), op)
             _insert_in_regions(op)
             reads, writes, sized = Accessed(), Accessed(), False
+        if isinstance(op, rt.BarrierOp):  # of an earlier run of the pass
+            reads, writes, sized = Accessed(), Accessed(), False
         if not isinstance(op, rt.STEPS):
             continue
         new_reads, new_writes = accesses(op)

@@ -49,7 +49,7 @@ def _apply(name: str, text: str, number: int, kernels: dict[str, kernel.FuncOp])
         hint = "Its sum is whole: begin the band with a number of parts, as part@8" if whole else None
         raise line_error(number, f"there is no kernel '{name}'", hint or f"Kernels are {', '.join(kernels)}")
     fn = kernels[name]
-    if fn.origin.line is not None:
+    if fn.origin.line not in (None, number):
         raise line_error(number, f"kernel '{name}' has a schedule already", "Give each kernel one line")
     fn.origin = replace(fn.origin, line=number, tuned=False)
     with following(fn):

@@ -50,7 +50,8 @@ class TileKernels(ModulePass):
     isl_operations: int = ISL_OPERATIONS
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp) and o.schedule is not None]:
+        functions = [o for o in op.ops if isinstance(o, kernel.FuncOp)]
+        for fn in [fn for fn in functions if fn.schedule is not None and fn.schedule_tree is None]:
             with following(fn):
                 try:
                     tile(fn, self.isl_operations)
