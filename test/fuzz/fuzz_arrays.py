@@ -1,10 +1,11 @@
 """Random short programs over functions of `mlc.numpy` on edge values, line by line, compiled and batched, beside NumPy.
 
-    python test/fuzz/fuzz_arrays.py --count 1000 --seed 0 [--jit]
+    python test/fuzz/fuzz_arrays.py --count 1000 --seed 0 [--jit] [--vmap] [--grad]
 
 Values are NaN, infinities, zeros of either sign, ties, the ends of integers, booleans, none at all; types are mixed,
-ranks are 0 to 3, axes negative. Each function is compared on the operands that it had here, then the whole program
-compiled with it line by line. What no rule of ``explained`` covers is printed with its seed; the exit status is 1 then.
+ranks are 0 to 3, axes negative. Each function is compared on the operands that it had here, then the whole
+program compiled and batched with it line by line, and its gradient with differences. What no rule of ``explained``
+covers is printed with its seed; the exit status is 1 then.
 """
 
 from __future__ import annotations
@@ -13,16 +14,18 @@ import argparse
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from array_transforms import batched, derivative
 
 import mlc
 import mlc.numpy as mnp
 from mlc.errors import MlcError
 
 Array = np.ndarray[Any, Any]
+Step = tuple[str, str, int, bool, str]  # family, name, axis, whether there is none, options
 DTYPES = ("bool", "int8", "uint8", "int32", "int64", "float32", "float64")
 UNARY = (
     *(
@@ -76,8 +79,17 @@ REDUCTIONS = (
         "nanprod",
         "nanmax",
     ),
-    *("nanmin", "nanmean", "ptp", "median", "cumsum", "cumprod", "count_nonzero", "average", "diff", "nancumsum"),
+    *("nanmin", "nanmean", "nanvar", "nanstd", "ptp", "median", "cumsum", "cumprod", "count_nonzero", "average"),
+    *("diff", "nancumsum"),
 )
+OPTIONS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("sum", "prod", "nansum", "nanprod"), ("keepdims", "where", "initial")),
+    **dict.fromkeys(("max", "min", "nanmax", "nanmin"), ("keepdims", "initial", "where initial")),
+    **dict.fromkeys(("var", "std", "nanvar", "nanstd"), ("keepdims", "where", "ddof", "where ddof")),
+    **dict.fromkeys(("mean", "any", "all", "nanmean"), ("keepdims", "where")),
+    **dict.fromkeys(("argmax", "argmin", "median", "average", "ptp", "count_nonzero"), ("keepdims",)),
+}
+"""What reductions take beside an axis; a mask is that of the elements other than 3."""
 OTHERS: dict[str, Callable[[Any, Any], Any]] = {
     "fliplr_": lambda np, x: np.flip(x, -1) if x.ndim else x,
     "sort_": lambda np, x: np.sort(x, axis=-1) if x.ndim else x,
@@ -116,27 +128,37 @@ class Program:
         self.inputs = [drawn(rng, s, str(rng.choice(DTYPES))) for s in (first, second)]
         self.steps = [self._step(rng) for _ in range(int(rng.integers(1, 4)))]
 
-    def _step(self, rng: np.random.Generator) -> tuple[str, str, int, bool]:
+    def _step(self, rng: np.random.Generator) -> Step:
         family = str(rng.choice(["unary", "binary", "reduction"], p=[0.35, 0.35, 0.3]))
         names = {"unary": UNARY, "binary": BINARY, "reduction": REDUCTIONS}[family]
-        return family, str(rng.choice(names)), int(rng.integers(-3, 3)), bool(rng.random() < 0.3)
+        name, axis, whole = str(rng.choice(names)), int(rng.integers(-3, 3)), bool(rng.random() < 0.3)
+        options = str(rng.choice(["", *OPTIONS.get(name, ())])) if family == "reduction" else ""
+        return family, name, axis, whole, options
 
     def __call__(self, np: Any, x: Any, y: Any) -> Any:
+        *_, found = self.values(np, x, y)
+        return found
+
+    def values(self, np: Any, x: Any, y: Any) -> Iterator[Any]:
+        """The result of each step."""
         for step in self.steps:
             x = self.applied(np, step, x, y)
-        return x
+            yield x
 
-    def applied(self, np: Any, step: tuple[str, str, int, bool], x: Any, y: Any) -> Any:
-        family, name, axis, whole = step
+    def applied(self, np: Any, step: Step, x: Any, y: Any) -> Any:
+        family, name, axis, whole, options = step
         if family == "unary":
             return OTHERS[name](np, x) if name in OTHERS else getattr(np, name)(x)
         if family == "binary":
             return np.where(x > y, x, y) if name == "where_" else getattr(np, name)(x, y)
-        return getattr(np, name)(x, axis=None if whole or not x.ndim else axis)
+        masked = {"where": x != 3} if "where" in options else {}
+        given = {"keepdims": True, "initial": 1, "ddof": 1}
+        chosen = {key: given[key] for key in options.split() if key in given} | masked
+        return getattr(np, name)(x, axis=None if whole or not x.ndim else axis, **chosen)
 
     def __str__(self) -> str:
         inputs = "; ".join(f"{x.dtype}{list(x.shape)} {x.ravel().tolist()}" for x in self.inputs)
-        steps = " | ".join(f"{name}({'' if whole else axis})" for _, name, axis, whole in self.steps)
+        steps = " | ".join(f"{name}({'' if whole else axis} {options})" for _, name, axis, whole, options in self.steps)
         return f"{steps} of {inputs}"
 
 
@@ -154,7 +176,7 @@ def differs(found: Array, wanted: Array) -> bool:
     return not np.allclose(ours, wide, rtol=limit, atol=limit * min(size, 1e30) + 1e-38, equal_nan=True)
 
 
-REFUSED = ("no common integer type", "of booleans", "without elements", "empty")
+REFUSED = ("no common integer type", "on booleans", "without elements", "empty")
 """Parts of the messages of what is refused here and computed by NumPy."""
 ROUNDED = ("sin", "cos", "sinc")
 
@@ -176,7 +198,7 @@ def explained(name: str, xs: Sequence[Array], wanted: Array) -> str:
     return ""
 
 
-def one(seed: int, jit: bool) -> list[tuple[str, str]]:
+def one(seed: int, jit: bool, vmap: bool = False, grad: bool = False) -> list[tuple[str, str]]:
     """(rule, what differs) of one program: each step beside NumPy on our own operands, then the whole compiled."""
     program = Program(np.random.default_rng(seed))
     x, y = (mnp.asarray(each) for each in program.inputs)
@@ -204,6 +226,20 @@ def one(seed: int, jit: bool) -> list[tuple[str, str]]:
         whole = np.asarray(mlc.jit(lambda a, b: program(mnp, a, b), wait=True)(*program.inputs))
         if differs(whole, np.asarray(x)):
             found.append(("", f"{seed} compiled: {program}\n  {whole!r}\n  {np.asarray(x)!r}"))
+    return found + _transformed(program, seed, vmap, grad)
+
+
+def _transformed(program: Program, seed: int, vmap: bool, grad: bool) -> list[tuple[str, str]]:
+    """(rule, what differs) of the program in a batch, and of its gradient."""
+    checks: list[Callable[[], str]] = [lambda: batched(program, program.inputs, differs)] * vmap
+    checks += [lambda: derivative(program, program.inputs, np.random.default_rng(seed))] * grad
+    found = []
+    for check in checks:
+        try:
+            problem, rule = check(), ""
+        except (MlcError, TypeError, ValueError) as error:
+            problem, rule = str(error), "refused" if any(part in str(error) for part in REFUSED) else ""
+        found += [(rule, f"{seed} {program}: {problem}")] * bool(problem)
     return found
 
 
@@ -212,12 +248,14 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jit", action="store_true", help="compile each program as well")
+    parser.add_argument("--vmap", action="store_true", help="run each program on a batch as well")
+    parser.add_argument("--grad", action="store_true", help="compare the gradient of each program with differences")
     given = parser.parse_args()
     rules: Counter[str] = Counter()
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         for seed in range(given.seed, given.seed + given.count):
-            for rule, what in one(seed, given.jit):
+            for rule, what in one(seed, given.jit, given.vmap, given.grad):
                 rules[rule or "unexplained"] += 1
                 if not rule:
                     print(what, flush=True)

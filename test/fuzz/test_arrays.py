@@ -19,6 +19,15 @@ def test_programs_on_edge_values_agree_with_numpy() -> None:
     assert not found, "\n".join(found)
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_programs_in_batches_and_their_gradients() -> None:
+    first = int(np.random.default_rng().integers(2**31))
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        every = (one(seed, jit=False, vmap=True, grad=True) for seed in range(first, first + 25))
+        found = [what for each in every for rule, what in each if not rule]
+    assert not found, "\n".join(found)
+
+
 def test_what_was_found() -> None:
     inf, nan = np.inf, np.nan
     steps = mnp.heaviside(np.array([7.0, -7, 0, nan]), np.array([nan, -inf, 3, 1]))
