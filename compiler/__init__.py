@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from mlc.api import check as check
     from mlc.api import compile as compile
     from mlc.api import tune as tune
+    from mlc.comm.mesh import Mesh as Mesh
+    from mlc.comm.mesh import P as P
+    from mlc.comm.shard_map import shard_map as shard_map
     from mlc.errors import ArtifactError as ArtifactError
     from mlc.errors import InputError as InputError
     from mlc.errors import InternalError as InternalError
@@ -79,6 +82,8 @@ _HOMES = {
     **dict.fromkeys(("associative_scan", "map"), f"{_TRANSFORMS}.scans"),
     "vmap": f"{_TRANSFORMS}.batching",
     "tree_map": "mlc.frontends.array.trees",
+    **dict.fromkeys(("Mesh", "P"), "mlc.comm.mesh"),
+    "shard_map": "mlc.comm.shard_map",
     "compile": "mlc.api",
     "check": "mlc.api",
     "tune": "mlc.api",

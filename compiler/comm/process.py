@@ -1,5 +1,4 @@
-"""The world of a process, for the interpreter: a collective gathers the operands of all ranks and applies its meaning.
-"""
+"""The world of a process, for the interpreter: a collective gathers all ranks' operands and applies its meaning."""
 
 from __future__ import annotations
 
