@@ -1,4 +1,4 @@
-"""mlc run: a model or an artifact on arrays from files, or on random ones."""
+"""mlc run: a model or an artifact on arrays from files, or on random ones; a Python program on several ranks."""
 
 from __future__ import annotations
 
@@ -19,12 +19,17 @@ from mlc.cli.common import (
     parse_dims,
     refuse_for_artifact,
 )
+from mlc.cli.ranks import launch
+from mlc.errors import InputError
 from mlc.tools.tables import console
 
 
 def command(
     context: typer.Context,
     model: ModelPath,
+    arguments: Annotated[
+        list[str] | None, typer.Argument(help="Of a Python program, after --.", metavar="[-- ARGUMENTS]")
+    ] = None,
     input: Inputs = [],  # noqa: B006 - typer reads the default, nothing changes it
     output: Annotated[
         Path | None,
@@ -34,6 +39,12 @@ def command(
     threads: Threads = 0,
     dim: Dims = [],  # noqa: B006
     target: Target = "cpu",
+    ranks: Annotated[
+        int, typer.Option(min=1, help="Start a Python program on so many ranks, under mpiexec.", show_default=False)
+    ] = 1,
+    restarts: Annotated[
+        int, typer.Option(min=0, help="Start it again so often, where the job fails.", show_default=False)
+    ] = 0,
 ) -> None:
     """Run a model once; prints the outputs' shapes and first values, or writes them to a file.
 
@@ -41,9 +52,16 @@ def command(
     mlc run model.so -i x=image.npy -o out.npz
     mlc run model.so -i inputs.npz -o y.npy
     mlc run model.onnx --random 0 --dim batch=4 --target cuda
+    mlc run train.py --ranks 4 --restarts 3 -- --steps 1000
     """
     import numpy as np
 
+    if model.suffix == ".py":
+        launch(model, arguments or [], ranks, restarts)
+        return
+    if arguments or ranks > 1 or restarts:
+        what = f"Arguments, --ranks and --restarts are for Python programs, and {model} is a model"
+        raise InputError(what, hint="Give a file that ends in .py, or leave them out")
     dims = parse_dims(dim)
     refuse_for_artifact(context, model, "target")
     net = open_model(model, threads, target=target)
