@@ -52,7 +52,8 @@ def translated(source: Source, names: DimNames, ranks: Ranks) -> Translated:
     if importer.unsupported:
         return ModuleOp([]), weights, source.name, importer.unsupported
     if not outputs:
-        raise InputError("The model has no outputs")
+        what = "computes nothing: its outputs are empty sequences" if len(proto.graph.output) else "has no outputs"
+        raise InputError(f"The model {what}", hint="Make a tensor an output")
     optional = {name: value.optional for name, value in values.items() if isinstance(value, Tensor)}
     module = graph_module(build, inputs, outputs, optional=optional)
     if fixed := overridable(proto):

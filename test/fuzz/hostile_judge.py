@@ -31,8 +31,7 @@ class Judge:
         self.write, self.calls, self.folder = write, calls, folder
 
     def __call__(self, case: int) -> str:
-        home = self.folder / f"{os.getpid()}"
-        shutil.rmtree(home, ignore_errors=True)
+        home = self.folder / f"{os.getpid()}-{case}"
         (home / "tmp").mkdir(parents=True)
         tempfile.tempdir = str(home / "tmp")
         path = self.write(Random(case), home)
@@ -40,11 +39,13 @@ class Judge:
         name = sorted(self.calls)[case % len(self.calls)]
         before, files = _handles(), _files(home)
         problem = _problem(self.calls[name], path)
+        os.chdir(self.folder)
         left = _files(home) - files - {Path("out.so"), Path("out.h"), Path("out.weights")}
         if not problem and left:
             problem = f"left over: {sorted(map(str, left))[:5]}"
         if not problem and (opened := _handles() - before):
             problem = f"files left open: {sorted(opened)[:5]}"
+        shutil.rmtree(home, ignore_errors=True)
         return f"{name}: {problem}" if problem else ""
 
 

@@ -67,6 +67,8 @@ def test_refusals() -> None:
     kinds: Shapes = {"b": ("f32", [1, 6, 4]), "s": ("f32", [1, 2, 6]), "m": ("i64", [0])}
     with pytest.raises(InputError, match="a limit .*; each is one number"):
         mlc.compile(model("NonMaxSuppression", kinds, version=11))
+    with pytest.raises(InputError, match="computes nothing: its outputs are empty sequences"):
+        mlc.compile(model("SplitToSequence", {"x": ("f32", [0, 4])}))
     kinds = {"x": ("f32", [1, 128, 1]), "step": ("i64", []), "w": ("f32", [0])}
     with pytest.raises(InputError, match="frames of length 0"):
         mlc.compile(model("STFT", kinds))
