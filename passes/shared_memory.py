@@ -1,7 +1,7 @@
-"""The shared memory of a block: where its local arrays begin, and how many bytes it has. The only formula for it.
+"""The shared memory of a thread block: where its local arrays begin, and how many bytes the block needs.
 
-The local arrays follow each other in the order of the kernel's text. After them come the bytes by which the warps of a
-block combine what they reduce.
+The local arrays follow each other in the order of the kernel's text. After them come the bytes through which warps
+combine the results of reductions. All passes and the printer use this one formula.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ ROW, SWIZZLED = 16, 1024  # bytes: what a thread accesses at most, and eight row
 
 
 def alignment_of(op: kernel.LocalOp) -> int:
-    """Bytes of which the address of a local array is a multiple. The swizzles of a layout are of addresses, so an array
-    with a layout begins at a multiple of eight rows of 128 bytes."""
+    """Return the alignment of a local array in bytes. A layout swizzles addresses, so an array with a layout begins at
+    a multiple of eight rows of 128 bytes."""
     return ROW if op.layout is None else SWIZZLED
 
 
 def local_bytes(op: kernel.LocalOp) -> int:
-    """Bytes of a local array of constant extents, a multiple of 16."""
+    """Return the bytes of a local array of constant extents, rounded up to a multiple of 16."""
     size = bytes_of(op.result)
     assert isinstance(size, int)
     return -(-size // ROW) * ROW
@@ -49,8 +49,8 @@ def local_offsets(
 
 
 def reduction_bytes(fn: kernel.FuncOp, target: GpuTarget) -> int:
-    """Bytes by which the warps of a block combine at most: an element of 8 bytes each, and an element of each warp for
-    each result of a reduction along an axis."""
+    """Return the most bytes through which the warps of a block combine results: an element of 8 bytes a warp, and for
+    each result of a reduction along an axis an element of each warp."""
     block = thread_block_of(schedule_of(fn))
     threads, warps = block.threads(target.warp) or target.block_threads, block.warps or ()
     in_warps = len(warps) == 2 and warps[1] == 1  # each row of a tile is one warp's, whose shuffles combine it
@@ -66,14 +66,15 @@ def _vector_bytes(value: SSAValue) -> int:
 
 
 def shared_bytes(fn: kernel.FuncOp, target: GpuTarget, without: Collection[kernel.LocalOp] = ()) -> int:
-    """Bytes of shared memory of a block: of its local arrays, but those ``without``, and of its reductions."""
+    """Return the bytes of shared memory of a block: its local arrays except ``without``, and its reductions."""
     return local_offsets(fn, without)[1] + reduction_bytes(fn, target)
 
 
 def check_shared(fn: kernel.FuncOp, target: GpuTarget, shares: bool = False) -> None:
-    """Raises ScheduleError where a block needs more shared memory than the target has for it.
+    """Raise ScheduleError if a block needs more shared memory than the target allows.
 
-    ``shares``: loops over blocks will use the same arrays (``share-locals``), so that each may have all of it.
+    ``shares``: ``share-locals`` runs later, and lets loops over blocks use the same arrays, so each loop may need all
+    of the shared memory.
     """
     loops = locals_of_loops(fn) if shares else []
     need = max((bytes_beside(mine[0], fn, target) for _, mine in loops if mine), default=shared_bytes(fn, target))
@@ -82,7 +83,7 @@ def check_shared(fn: kernel.FuncOp, target: GpuTarget, shares: bool = False) -> 
 
 
 def locals_of_loops(fn: kernel.FuncOp) -> list[tuple[scf.ParallelOp, list[kernel.LocalOp]]]:
-    """The loops over blocks, with the local arrays that each alone uses."""
+    """Return the loops over blocks, each with the local arrays that no other operation uses."""
     locals_ = [o for o in fn.block.ops if isinstance(o, kernel.LocalOp)]
     users = {local: _users(local, fn.block) for local in locals_}
     loops = [o for o in fn.block.ops if isinstance(o, scf.ParallelOp)]
@@ -90,13 +91,13 @@ def locals_of_loops(fn: kernel.FuncOp) -> list[tuple[scf.ParallelOp, list[kernel
 
 
 def _users(local: kernel.LocalOp, block: Block) -> set[Operation]:
-    """The operations of the kernel's block that use an array, or have one inside that does."""
+    """Return the operations of the kernel's block that use an array, themselves or inside their regions."""
     found = (block.find_ancestor_op_in_block(use.operation) for use in local.result.uses)
     return {op for op in found if op is not None}
 
 
 def bytes_beside(local: kernel.LocalOp, fn: kernel.FuncOp, target: GpuTarget) -> int:
-    """Bytes of shared memory of a kernel, without the arrays of other loops over blocks than that which uses ``local``:
-    it shares these."""
+    """Return the bytes of shared memory of a kernel without the arrays of the loops over blocks that do not use
+    ``local``: its loop will share them."""
     others = [each for _, locals_ in locals_of_loops(fn) if local not in locals_ for each in locals_]
     return shared_bytes(fn, target, without=others)

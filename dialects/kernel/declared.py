@@ -83,7 +83,7 @@ class DeclaredFacts(IRDLOperation):
 
     @property
     def in_place(self) -> frozenset[tuple[int, int]]:
-        """The pairs (input, output) of its buffers that may be the same memory (``prove-in-place``)."""
+        """The pairs (input, output) of buffers that may be the same memory (``prove-in-place``)."""
         pairs = (pair.get_values() for pair in self.in_place_attr or ())
         return frozenset((first, second) for first, second in pairs)
 

@@ -33,7 +33,7 @@ from mlc.target import GpuTarget
 from mlc.target.gpu import KIB
 
 WORKING = 56  # registers of a thread for fragments, addresses and counters, beside sums and computed offsets
-COPYING, UNIT, MOST_REGISTERS = 40, 8, 240  # registers of a thread that copies; those of others are in eights
+COPY_REGISTERS, REGISTER_STEP, MOST_REGISTERS = 40, 8, 240  # of a copying thread; of other threads, in steps
 MOST_BLOCKS = 2**31 - 1  # of one axis of a grid (CUDA)
 
 
@@ -112,9 +112,10 @@ def _shared_registers(fn: kernel.FuncOp, op: kernel.SpecializeOp, target: GpuTar
     """Return the registers of a copying thread and of a computing thread (CUDA: setmaxnreg), which together are all
     registers of a block."""
     threads, more = _launched(fn, target), op.threads.value.data
-    each = min(target.registers // (threads * resident_blocks(fn, target)), MOST_REGISTERS) // UNIT * UNIT
-    taken = (each * threads - COPYING * more) // (threads - more) // UNIT * UNIT
-    return [COPYING, min(taken, MOST_REGISTERS)]
+    each = min(target.registers // (threads * resident_blocks(fn, target)), MOST_REGISTERS)
+    each = each // REGISTER_STEP * REGISTER_STEP
+    taken = (each * threads - COPY_REGISTERS * more) // (threads - more) // REGISTER_STEP * REGISTER_STEP
+    return [COPY_REGISTERS, min(taken, MOST_REGISTERS)]
 
 
 def _carried(fn: kernel.FuncOp) -> int:

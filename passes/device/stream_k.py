@@ -37,7 +37,7 @@ from mlc.passes.device.distribution.value_classes import extents
 from mlc.passes.device.loops.coefficients import constant_of
 from mlc.passes.device.loops.index import Index, constant
 from mlc.passes.device.loops.insertion import Inserter
-from mlc.passes.device.sharing.shares import Holders, Piece, Shares
+from mlc.passes.device.sharing.shares import Piece, Shares, TileItems
 from mlc.passes.device.sharing.tile_sum import tile_sum
 from mlc.passes.loops.spill_locals import add_results
 from mlc.passes.schedule.apply_schedules import following
@@ -130,7 +130,7 @@ class _StreamK:
         self._combine(body, piece, holders, ops[after:])
         body.add_op(scf.YieldOp())
 
-    def _combine(self, body: Block, piece: Piece, holders: Holders, rest: Sequence[Operation]) -> None:
+    def _combine(self, body: Block, piece: Piece, holders: TileItems, rest: Sequence[Operation]) -> None:
         """Store the part, unless it ends the tile and is the last to arrive; let the last block add all parts."""
         add, total = body.add_op, self.loops[-1].results[0]
         where = self.semaphores, piece.tile.value, holders.blocks.value
@@ -145,7 +145,7 @@ class _StreamK:
         add(last := kernel.ArriveOp(*where))
         add(scf.IfOp(last.result, [], Region(self._last(holders, total, rest))))
 
-    def _last(self, holders: Holders, total: SSAValue, rest: Sequence[Operation]) -> Block:
+    def _last(self, holders: TileItems, total: SSAValue, rest: Sequence[Operation]) -> Block:
         """Return the code that follows the sum, in the block that adds the parts. A part that ends the tile is in
         registers."""
         block, body = Block(), Block(arg_types=[IndexType(), total.type])

@@ -31,7 +31,7 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Holders:
+class TileItems:
     """The ``blocks`` items, ``first`` to ``final``, that have parts of a tile. ``ends``: whether an item is the final
     one."""
 
@@ -85,12 +85,12 @@ class Shares:
         low, high = (begin.at(tile.add) - start).at_least(0), (end.at(tile.add) - start).at_most(self.steps)
         return Piece(item.at(tile.add), tile, low, high, self._coordinates(tile + self.whole))
 
-    def holders(self, piece: Piece) -> Holders:
+    def holders(self, piece: Piece) -> TileItems:
         """Return the holders of the tile of a piece. They are computed after its sum, so that no register holds them
         during the sum."""
         start = piece.tile * self.steps
         first, final = (self._holder(step, piece.tile, piece.item) for step in (start, start + self.steps - 1))
-        return Holders(first, final, final - first + 1, final.compared("eq", piece.item))
+        return TileItems(first, final, final - first + 1, final.compared("eq", piece.item))
 
     def _holder(self, step: Index, tile: Index, item: Index) -> Index:
         """Return the share that has a step of a tile, the last one that begins at or before it. For a whole tile it is

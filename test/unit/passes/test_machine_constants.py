@@ -28,7 +28,7 @@ ALLOWED = {
     "device/bulk/cluster_copies.py BLOCKS SWIZZLED": "the clusters that are tested, and the format of boxes",
     "device/loops/ring_depth.py DEEPEST": "what fits up to this is taken: later copies hide no more of the latency",
     "device/set_launch_geometry.py MOST_BLOCKS": "the format of a launch",
-    "device/set_launch_geometry.py COPYING UNIT MOST_REGISTERS": "the instruction of CUDA (setmaxnreg)",
+    "device/set_launch_geometry.py COPY_REGISTERS REGISTER_STEP MOST_REGISTERS": "the instruction of CUDA (setmaxnreg)",
     "shared_memory.py ROW SWIZZLED": "the banks of shared memory, and what a thread accesses at most",
     "device/use_warpgroups.py ROWS": "the instruction of CUDA: rows of its operands",
     "device/distribution/warpgroup.py WARPS ROWS BLOCK CHUNK PHASE": "the instruction of CUDA, and its layouts",
