@@ -62,6 +62,7 @@ RULES: dict[str, Make] = {
     "normal": lambda rng, shape, args: rng.normal(*args, shape),
     "integers": _integers,
     "value": lambda rng, shape, args: np.full(shape, args[0]),
+    "values": lambda rng, shape, args: np.reshape(args, shape),
     "zeros": lambda rng, shape, args: np.zeros(shape),
     "ones": lambda rng, shape, args: np.ones(shape),
     "mask": _mask,

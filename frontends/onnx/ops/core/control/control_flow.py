@@ -6,6 +6,7 @@ rest stays control flow (``frontends/build/control``).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,8 @@ from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.control.loops import Iteration, emit_loop
 from mlc.frontends.build.control.unroll import MAX_STEPS, UNROLLED, UndecidedTripCount, unrolled_loop
+from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.folding.comparisons import at_least
 from mlc.frontends.build.folding.fold import symbolic
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.onnx.node import Node, onnx_op
@@ -46,9 +49,10 @@ def loop(node: Node) -> tuple[Any, ...]:
         return _unrolled(node)
     if short and (straight := node.attempt(lambda: _unrolled(node, decided=True))) is not None:
         return straight
-    if known is None or known > MAX_STEPS:
-        return _as_loop(node)
-    return node.attempt(lambda: _as_loop(node)) or _unrolled(node)
+    for form in (_as_loop, _after_the_first):
+        if (made := node.attempt(partial(form, node))) is not None:
+            return made
+    return _as_loop(node) if known is None or known > MAX_STEPS else _unrolled(node)
 
 
 def _known_count(count: Tensor | None) -> int | None:
@@ -65,17 +69,39 @@ def _as_loop(node: Node) -> tuple[Tensor, ...]:
     trips, limit, strict = _trips(node, collects=node.outputs > len(states))
     if active is not None and active.known is not None:
         trips, active = (trips, None) if bool(active.known.reshape(())) else (0, None)
-
-    def iteration(step: Dim, before: list[Tensor]) -> Iteration:
-        number = build.compute(f"i64({step})", [], ())
-        number.range, number.trace = (0, trips - 1), partial(np.array, step, object)
-        condition, *results = node.branch(node.attr("body"), [number, build.constant(True, "i1"), *before])
-        condition = build.reshape(condition, ()) if isinstance(condition, Tensor) else condition
-        rest = results[len(before) :]
-        return Iteration(results[: len(before)], rest, [step] * len(rest), condition)
-
     first = None if active is None else build.reshape(active, ())
-    return tuple(emit_loop(build, trips, states, iteration, limit, first, strict))
+    return tuple(emit_loop(build, trips, states, partial(_iteration, node, trips, 0), limit, first, strict))
+
+
+def _after_the_first(node: Node) -> tuple[Tensor, ...]:
+    """A loop after its first iteration, which gives states their shapes: Paddle's variables that begin undefined.
+
+    Raises:
+        NotSupported: it may have no iteration.
+    """
+    build, active, states = node.build, node.get(1), [node[n] for n in range(2, len(node))]
+    trips, limit, strict = _trips(node, collects=node.outputs > len(states))
+    begins = active is None or active.known is not None and bool(active.known.reshape(()))
+    if limit is not None or not begins or not at_least(trips, 1):
+        raise NotSupported("a loop that may have no iteration, whose first one gives a state another shape")
+    with build.iteration(0):
+        once = _iteration(node, 1, 0, 0, states)
+    again = partial(_iteration, node, trips, 1)
+    results = emit_loop(build, trips - 1, once.states, again, None, once.condition, strict)
+    whole = [build.reshape(x, (1, *x.shape)) for x in once.collected]
+    rows = (build.concat(pair, 0) for pair in zip(whole, results[len(states) :], strict=True))
+    return (*results[: len(states)], *rows)
+
+
+def _iteration(node: Node, trips: DimLike, begin: int, step: DimLike, before: Sequence[Tensor]) -> Iteration:
+    """The body at iteration ``begin + step`` of ``trips``."""
+    build, index = node.build, begin + step
+    number = build.compute(f"i64({index})", [], ()) if isinstance(index, Dim) else build.constant(index, "i64")
+    number.range, number.trace = (0, trips - 1), partial(np.array, index, object)
+    condition, *results = node.branch(node.attr("body"), [number, build.constant(True, "i1"), *before])
+    condition = build.reshape(condition, ()) if isinstance(condition, Tensor) else condition
+    rest = results[len(before) :]
+    return Iteration(results[: len(before)], rest, [step] * len(rest), condition)
 
 
 def _trips(node: Node, collects: bool) -> tuple[DimLike, Tensor | None, str | None]:
