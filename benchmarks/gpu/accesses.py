@@ -21,7 +21,7 @@ from mlc.dialects import kernel
 from mlc.dialects.semantics.dims import evaluate, parse_dim, symbols_of
 from mlc.dialects.types import ITEMSIZE, element_of
 from mlc.passes.assumed_extents import SCHEDULED
-from mlc.passes.codegen.cuda.thread.thread_part import Part
+from mlc.passes.codegen.cuda.thread.thread_part import ThreadPart
 from mlc.passes.device.distribute_values import DISTRIBUTION
 from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.device.distribution.value_classes import extents
@@ -143,7 +143,7 @@ def _number(value: int | SSAValue) -> int:
 
 def _means(layout: LinearLayout, shape: tuple[int, ...], addresses: Array, size: int) -> tuple[float, float]:
     """The mean sectors of a warp's accesses to ``size`` bytes at each address, and the least."""
-    registers = Part(layout, shape).registers()
+    registers = ThreadPart(layout, shape).registers()
     counts = [found for r in registers if (found := _sectors(layout, shape, addresses, r, size))]
     sectors, least = (float(np.mean([c[n] for c in counts])) for n in range(2))
     return sectors, least

@@ -97,11 +97,11 @@ def _along(op: Operation, given: Tangents, emit: Emit) -> SSAValue | None:
         if expr is None:
             return None
         expr = shared(expr, op.scalar, Load(2 * len(op.args)))
-        return stretched(emit, mapped(emit, expr, *_both(op, given)), shape_of(op.result))
+        return stretched(emit, mapped(emit, expr, *_operands_and_tangents(op, given)), shape_of(op.result))
     if isinstance(op, ComputeOp) and (op.monoid is None or op.monoid.data == "add"):
         expr = _derivative(op.statements()[0].value, given, op)
         shape, reduce = shape_of(op.result), dims_of(op.reduce)
-        return None if expr is None else computed(emit, expr, _both(op, given), shape, reduce)
+        return None if expr is None else computed(emit, expr, _operands_and_tangents(op, given), shape, reduce)
     return _transposed(op, given, emit)
 
 
@@ -133,7 +133,7 @@ def _with_one(op: Operation, n: int, t: SSAValue) -> Operation:
     return _with(op, [t if k == n else x for k, x in enumerate(op.operands)])
 
 
-def _both(op: MapOp | ComputeOp, given: Tangents) -> list[SSAValue]:
+def _operands_and_tangents(op: MapOp | ComputeOp, given: Tangents) -> list[SSAValue]:
     """Return the operands, their tangents (an operand without a tangent stands for it), and the result."""
     return [*op.args, *(x if t is None else t for x, t in zip(op.args, given, strict=True)), op.result]
 

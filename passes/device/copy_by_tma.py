@@ -34,7 +34,7 @@ from mlc.passes.device.bulk.consumer_order import groups_of
 from mlc.passes.device.bulk.positions import place_along, variables_of
 from mlc.passes.device.distribution.block_threads import threads_of
 from mlc.passes.device.distribution.linear_layout import LinearLayout
-from mlc.passes.device.distribution.tensor_box import CHUNK, ROW, Axis, Variable, box_layout, refused, tensor_axes
+from mlc.passes.device.distribution.tensor_box import CHUNK, ROW, TensorAxis, Variable, box_layout, refused, tensor_axes
 from mlc.passes.device.distribution.warpgroup import WARPS
 from mlc.passes.device.loops.argument_alignment import are_aligned
 from mlc.passes.device.loops.coefficients import constant_of
@@ -129,7 +129,7 @@ class _BulkCopy:
     read: kernel.ReadOp | kernel.GatherOp
     write: kernel.WriteOp
     local: kernel.LocalOp
-    axes: Sequence[Axis]
+    axes: Sequence[TensorAxis]
     variables: Mapping[SSAValue, Variable]
 
     @property

@@ -29,7 +29,7 @@ from mlc.passes.context import gpu_of
 from mlc.passes.device.bulk.consumer_order import groups_of
 from mlc.passes.device.bulk.positions import place_along, variables_of
 from mlc.passes.device.distribution.block_threads import threads_of
-from mlc.passes.device.distribution.tensor_box import CHUNK, Axis, Variable, box_layout, refused, tensor_axes
+from mlc.passes.device.distribution.tensor_box import CHUNK, TensorAxis, Variable, box_layout, refused, tensor_axes
 from mlc.passes.device.distribution.value_classes import value_classes
 from mlc.passes.device.distribution.warpgroup import WARPS
 from mlc.passes.device.loops.argument_alignment import are_aligned
@@ -82,7 +82,7 @@ def _store(fn: kernel.FuncOp, copies: list[kernel.BulkCopyOp], target: GpuTarget
     erase_dead(loop.parent.ops)
 
 
-def _axes(fn: kernel.FuncOp, write: kernel.WriteOp, variables: Mapping[SSAValue, Variable]) -> list[Axis] | None:
+def _axes(fn: kernel.FuncOp, write: kernel.WriteOp, variables: Mapping[SSAValue, Variable]) -> list[TensorAxis] | None:
     """Return the axes of the tensor that an operation writes; None if no tensor map describes the write."""
     buffer, type_ = write.buffer, write.value.type
     (product,) = [o for o in fn.walk() if isinstance(o, kernel.MmaOp)]
@@ -124,7 +124,7 @@ def _buffers(
 
 
 def _replace(
-    write: kernel.WriteOp, axes: list[Axis], variables: Mapping[SSAValue, Variable], staging: SSAValue
+    write: kernel.WriteOp, axes: list[TensorAxis], variables: Mapping[SSAValue, Variable], staging: SSAValue
 ) -> None:
     itemsize, build = ITEMSIZE[element_of(write.buffer)], Inserter(write)
     coordinates = [place_along(axis, variables, build) for axis in axes]

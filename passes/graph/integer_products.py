@@ -71,7 +71,7 @@ def _rewrite(op: ContractOp | ConvOp, weights: WeightStore, strict: bool) -> Non
         return
     total = product_.total(x, w, zero)
     if x.scale is not None and scale is not None:
-        both = builder.emit(MapOp("x0 * x1", [_one(x.scale, builder), scale]))
+        both = builder.emit(MapOp("x0 * x1", [_scalar(x.scale, builder), scale]))
         total = builder.emit(MapOp("f32(x0) * x1", [total, both]))
     op.results[0].replace_all_uses_with(total)
     erase_unused([op])
@@ -96,7 +96,7 @@ def _offset(x: Quantized, builder: OpBuilder) -> SSAValue:
     return builder.emit(MapOp(f"x0 + {x.offset}", [x.zero])) if x.offset else x.zero
 
 
-def _one(x: SSAValue, builder: OpBuilder) -> SSAValue:
+def _scalar(x: SSAValue, builder: OpBuilder) -> SSAValue:
     return builder.reshape(x, ())
 
 
@@ -150,7 +150,7 @@ class _Product:
 
     def zero(self, x: Quantized) -> SSAValue | None:
         """Return the zero point of the input; None if it is 0."""
-        return None if literal(x) == 0 else _one(_offset(x, self.builder), self.builder)
+        return None if literal(x) == 0 else _scalar(_offset(x, self.builder), self.builder)
 
     def multiplied(self, x: SSAValue, w: SSAValue) -> SSAValue:
         op = self.op

@@ -169,7 +169,7 @@ class LayoutAssignment:
     def _dense(self, op: ConvOp, builder: LayoutBuilder, block: int) -> Blocked:
         x, weight = self._operands(op, builder, block, 0)
         packs = op.product == PRODUCT
-        read, product = (builder.packed_bytes, DOT4) if packs else (_same, op.product)
+        read, product = (builder.packed_bytes, DOT4) if packs else (_identity, op.product)
         weight = builder.packed_rows(weight) if packs else weight
         rank, strides = len(op.strides), list(ints_of(op.strides))
         pointwise = all(d == 1 for d in (*shape_of(weight)[2:-2], *strides))
@@ -218,7 +218,7 @@ def _narrow(op: ConvOp, block: int) -> bool:
     return isinstance(width, int) and 2 * width <= block and op.groups.value.data % block == 0
 
 
-def _same(x: SSAValue) -> SSAValue:
+def _identity(x: SSAValue) -> SSAValue:
     return x
 
 

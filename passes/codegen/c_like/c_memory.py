@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from mlc.dialects.types import is_narrow
-from mlc.passes.codegen.c_like.c_types import TRANSPOSABLE, Chunk, Layout, Tile, c_scalar, vector_name
+from mlc.passes.codegen.c_like.c_types import TRANSPOSABLE, Chunk, CTile, Layout, c_scalar, vector_name
 
 _LOADS = {"1": "mlc_load", "2": "mlc_load_every_2", "3": "mlc_load_every_3", "4": "mlc_load_every_4"}  # by stride
 
@@ -94,7 +94,7 @@ def read_pairs(pointer: str, at: str, layout: Layout, c: int, odd: bool) -> str:
     return f"MLC_SHUFFLE({name}, {chunk.width}, {', '.join(vectors)}, {picks})"
 
 
-def slide(rows: Tile, last: Tile, leading: tuple[int, ...], c: int) -> str:
+def slide(rows: CTile, last: CTile, leading: tuple[int, ...], c: int) -> str:
     """Return the C expression of a variable of ``rows`` shifted by one lane."""
     chunks = rows.layout.chunks
     chunk, name = chunks[c], rows.layout.c_type(chunks[c])
@@ -184,7 +184,7 @@ def _chosen(name: str, chunk: Chunk, n: str | None, elements: Sequence[str]) -> 
     return f"({name}){{{', '.join(read)}}}"
 
 
-def write(pointer: str, at: str, tile: Tile, value: str, chunk: Chunk, stride: str, lanes: str | None) -> str:
+def write(pointer: str, at: str, tile: CTile, value: str, chunk: Chunk, stride: str, lanes: str | None) -> str:
     """Return the C statement that writes one variable to ``pointer[at]``."""
     if chunk.width == 1:
         store = f"{pointer}[{at}] = {value};"

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Sequence
 
 from mlc.passes.codegen.c_like.c_ops import expression
-from mlc.passes.codegen.c_like.c_types import TRANSPOSABLE, Chunk, Layout, Tile, vector_name
+from mlc.passes.codegen.c_like.c_types import TRANSPOSABLE, Chunk, CTile, Layout, vector_name
 
 SCALAR = Chunk(0, 1, 1)
 COMBINE = {
@@ -21,7 +21,7 @@ _FOLDS = {
 _NEUTRAL = {"add": "0", "mul": "1"}  # a maximum or minimum uses one lane twice instead
 
 
-def reduction(kind: str, tile: Tile) -> str:
+def reduction(kind: str, tile: CTile) -> str:
     """Return C for the combination of all valid lanes of ``tile``."""
     name = tile.layout.element
     chunks = [tile.layout.chunks[c] for _, c in tile.layout.positions()]
@@ -37,14 +37,14 @@ def reduction(kind: str, tile: Tile) -> str:
     return _halves(kind, parts, name, SCALAR)
 
 
-def row(tile: Tile, leading: tuple[int, ...]) -> Tile:
+def row(tile: CTile, leading: tuple[int, ...]) -> CTile:
     """Return the variables of a value at ``leading``, as a value of rank 1."""
     shape = tile.layout
     names = [tile.at(leading, c) for c in range(len(shape.chunks))]
-    return Tile(Layout(shape.element, shape.shape[-1:], shape.chunks), tuple(names))
+    return CTile(Layout(shape.element, shape.shape[-1:], shape.chunks), tuple(names))
 
 
-def row_vectors(kind: str, tile: Tile, rows: Sequence[tuple[int, ...]], chunk: Chunk) -> list[str] | None:
+def row_vectors(kind: str, tile: CTile, rows: Sequence[tuple[int, ...]], chunk: Chunk) -> list[str] | None:
     """Return one vector for each of ``rows``, with as many lanes as ``chunk``, into which the row's lanes are combined;
     None if rows cannot exchange lanes."""
     name = tile.layout.element
@@ -54,7 +54,7 @@ def row_vectors(kind: str, tile: Tile, rows: Sequence[tuple[int, ...]], chunk: C
     return [_as_wide(kind, row(tile, at), chunk.width) for at in rows]
 
 
-def _as_wide(kind: str, tile: Tile, width: int) -> str:
+def _as_wide(kind: str, tile: CTile, width: int) -> str:
     """Return the lanes of a value combined by halves into one vector of ``width`` lanes."""
     name = tile.layout.element
     strings = [_filled(kind, text, name, c) for text, c in zip(tile.names, tile.layout.chunks, strict=True)]

@@ -111,7 +111,7 @@ def _chunks(extent: int, lanes: int) -> tuple[Chunk, ...]:
 
 
 @dataclass(frozen=True)
-class Tile:
+class CTile:
     """The C expressions of the variables of a value, in the order of its layout."""
 
     layout: Layout

@@ -22,7 +22,7 @@ from mlc.passes.codegen.c_like.c_inline import has_partial_sums, inlines, is_dot
 from mlc.passes.codegen.c_like.c_literal import literal
 from mlc.passes.codegen.c_like.c_ops import expression
 from mlc.passes.codegen.c_like.c_types import element, layout
-from mlc.passes.codegen.cpu.c_kernel_memory import KernelMemory
+from mlc.passes.codegen.cpu.c_kernel_memory import CKernelMemory
 
 
 def print_kernel(fn: kernel.FuncOp, symbol: str, lanes: int) -> str:
@@ -31,7 +31,7 @@ def print_kernel(fn: kernel.FuncOp, symbol: str, lanes: int) -> str:
 
 
 @dataclass
-class _Printer(KernelMemory):
+class _Printer(CKernelMemory):
     def text(self) -> str:
         written = {o.buffer for o in self.fn.walk() if isinstance(o, kernel.WriteOp)}
         written |= {o.args[-1] for o in self.fn.walk() if isinstance(o, kernel.LibraryCallOp)}

@@ -12,11 +12,11 @@ from mlc.dialects.kernel.access import valid_of
 from mlc.dialects.types import element_of, elements_in
 from mlc.passes.codegen.c_like import c_memory
 from mlc.passes.codegen.c_like.c_types import layout
-from mlc.passes.codegen.cpu.c_kernel_values import KernelValues
+from mlc.passes.codegen.cpu.c_kernel_values import CKernelValues
 
 
 @dataclass
-class KernelMemory(KernelValues):
+class CKernelMemory(CKernelValues):
     """A printer of accesses to buffers, which ``pointers`` names. ``rows``: for each value that is a number of valid
     rows, the most rows of a tile that is read."""
 

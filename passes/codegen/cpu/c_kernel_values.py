@@ -12,18 +12,18 @@ from mlc.dialects import kernel
 from mlc.passes.codegen.c_like import c_reduce
 from mlc.passes.codegen.c_like.c_inline import inlines
 from mlc.passes.codegen.c_like.c_text import CText
-from mlc.passes.codegen.c_like.c_types import Chunk, Tile, layout, vector_name
+from mlc.passes.codegen.c_like.c_types import Chunk, CTile, layout, vector_name
 
 
 @dataclass
-class KernelValues(CText):
+class CKernelValues(CText):
     """A printer that declares the variables of values, which ``env`` names, and prints operations that move or combine
     lanes of registers."""
 
     fn: kernel.FuncOp
     symbol: str
     lanes: int
-    env: dict[SSAValue, Tile] = field(default_factory=dict)
+    env: dict[SSAValue, CTile] = field(default_factory=dict)
     pointers: dict[SSAValue, str] = field(default_factory=dict)
 
     def scalar(self, value: SSAValue) -> str:
@@ -38,10 +38,10 @@ class KernelValues(CText):
         for n, ((_, c), text) in enumerate(zip(shape.positions(), strings, strict=True)):
             names.append(base if len(strings) == 1 else f"{base}_{n}")
             self.line(f"{shape.c_type(shape.chunks[c])} {names[-1]} = {text};")
-        self.env[value] = Tile(shape, tuple(names))
+        self.env[value] = CTile(shape, tuple(names))
 
     def alias(self, value: SSAValue, strings: Sequence[str]) -> None:
-        self.env[value] = Tile(layout(value.type, self.lanes), tuple(strings))
+        self.env[value] = CTile(layout(value.type, self.lanes), tuple(strings))
 
     def broadcast(self, op: vector.BroadcastOp) -> None:
         source, target = self.env[op.source], layout(op.vector.type, self.lanes)

@@ -39,10 +39,10 @@ def print_body(
     return "\n".join([*start_body(program, dims), *lines, *body.lines, "  (void)c;", "}"])
 
 
-COPIES = ("copy", "download", "upload")  # on the device, to the host, and from it
+COPY_KINDS = ("copy", "download", "upload")  # on the device, to the host, and from it
 
 
-def _way(op: rt.CopyOp) -> str:
+def _copy_kind(op: rt.CopyOp) -> str:
     return "download" if rt.on_host(op.target) else "upload" if rt.on_host(op.source) else "copy"
 
 
@@ -63,7 +63,7 @@ class _Body(HostProgram):
         steps, and copies from it come after them."""
         if not ops:
             return
-        copies = {way: [o for o in ops if isinstance(o, rt.CopyOp) and _way(o) == way] for way in COPIES}
+        copies = {way: [o for o in ops if isinstance(o, rt.CopyOp) and _copy_kind(o) == way] for way in COPY_KINDS}
         lines = [self._launch(op) for op in ops if isinstance(op, rt.LaunchOp)]
         lines += [self._copy(op) for way in ("copy", "download") for op in copies[way]]
         lines += ["mlc_cuda_wait(c);"] if copies["download"] else []
@@ -76,7 +76,7 @@ class _Body(HostProgram):
 
     def _copy(self, op: rt.CopyOp) -> str:
         target, source = self.pointers[op.target], self.pointers[op.source]
-        return f"mlc_cuda_{_way(op)}(c, {target}, {source}, {c_dim(bytes_of(op.target))});"
+        return f"mlc_cuda_{_copy_kind(op)}(c, {target}, {source}, {c_dim(bytes_of(op.target))});"
 
     def _launch(self, op: rt.LaunchOp) -> str:
         name = op.callee.root_reference.data

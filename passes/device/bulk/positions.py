@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from xdsl.dialects import arith, scf
 from xdsl.ir import SSAValue
 
-from mlc.passes.device.distribution.tensor_box import Axis, Variable
+from mlc.passes.device.distribution.tensor_box import TensorAxis, Variable
 from mlc.passes.device.loops.coefficients import constant_of
 from mlc.passes.device.loops.index_dims import dim_of
 from mlc.passes.device.loops.insertion import Inserter
@@ -25,7 +25,7 @@ def variables_of(loop: scf.ForOp) -> dict[SSAValue, Variable] | None:
     return {value: Variable(f"%{n}", size, last) for n, (value, size, last) in enumerate(values) if last is not None}
 
 
-def place_along(axis: Axis, variables: Mapping[SSAValue, Variable], build: Inserter, more: int = 0) -> SSAValue:
+def place_along(axis: TensorAxis, variables: Mapping[SSAValue, Variable], build: Inserter, more: int = 0) -> SSAValue:
     """Return the coordinate of a tile along an axis, plus ``more`` elements."""
     total = build.index(axis.start + more)
     for value, variable in variables.items():

@@ -31,7 +31,7 @@ class Producer:
         block = Block(arg_types=[a.type for a in args])
         known: dict[SSAValue, SSAValue] = dict(zip(args, block.args, strict=True))
         bounds = (self.loop.lb, self.loop.ub, self.loop.step)
-        low, high, step = [_again(v, known, self.tiles, block.add_op) for v in bounds]
+        low, high, step = [_recomputed(v, known, self.tiles, block.add_op) for v in bounds]
         start = self.ring.first(block.add_op, low, high, step)
         block.add_op(scf.ForOp(low, high, step, start, Region(self._copying(known))))
         block.add_op(scf.ReduceOp())
@@ -54,7 +54,7 @@ class Producer:
         self, copy: kernel.BulkCopyOp, slot: SSAValue, known: dict[SSAValue, SSAValue], block: Block
     ) -> kernel.BulkCopyOp:
         """Return a copy to the buffer ``slot``: of a part of the box, if blocks of the cluster share it."""
-        indices = [_again(v, known, self.tiles, block.add_op) for v in (*copy.coordinates, copy.at)]
+        indices = [_recomputed(v, known, self.tiles, block.add_op) for v in (*copy.coordinates, copy.at)]
         block.add_op(buffer := kernel.SubviewOp(self.ring.buffers[copy.target], slot))
         *coordinates, at = indices
         barrier = self.ring.full, slot
@@ -63,13 +63,13 @@ class Producer:
         return kernel.BulkCopyOp(copy.map, coordinates, buffer.result, at, barrier)
 
 
-def _again(value: SSAValue, known: dict[SSAValue, SSAValue], around: Operation, add: Add) -> SSAValue:
+def _recomputed(value: SSAValue, known: dict[SSAValue, SSAValue], around: Operation, add: Add) -> SSAValue:
     """Return a value that is computed within ``around``, computed again outside of it."""
     op = value.owner
     if value in known or not isinstance(op, Operation) or not around.is_ancestor(op):
         return known.get(value, value)
     for operand in op.operands:
-        known[operand] = _again(operand, known, around, add)
+        known[operand] = _recomputed(operand, known, around, add)
     add(copy := op.clone(known))
     known[value] = copy.results[0]
     return known[value]

@@ -33,7 +33,7 @@ class Variable:
 
 
 @dataclass
-class Axis:
+class TensorAxis:
     """An axis of a tensor: its ``stride`` in elements; the first element of the tile as ``start`` plus variables times
     ``moves``."""
 
@@ -44,7 +44,7 @@ class Axis:
     moves: Mapping[str, int] = field(default_factory=dict)
 
 
-def tensor_axes(read: kernel.ReadOp | kernel.WriteOp, variables: Mapping[SSAValue, Variable]) -> list[Axis] | str:
+def tensor_axes(read: kernel.ReadOp | kernel.WriteOp, variables: Mapping[SSAValue, Variable]) -> list[TensorAxis] | str:
     """Return the axes of the tensor of which a tile is read or written, the fastest first; or the reason why no bulk
     copy can move the tile."""
     names = {value: each.name for value, each in variables.items()}
@@ -54,13 +54,13 @@ def tensor_axes(read: kernel.ReadOp | kernel.WriteOp, variables: Mapping[SSAValu
     if not isinstance(constant, int):
         return "an operand has offsets that are not linear in the tile's place"
     value = read.value if isinstance(read, kernel.WriteOp) else read.result
-    axes, limits = list[Axis](), dict[int, SSAValue]()
+    axes, limits = list[TensorAxis](), dict[int, SSAValue]()
     for n, (extent, stride) in enumerate(zip(extents(value), read.mixed_strides, strict=True)):
         if extent == 1:
             continue
         if not isinstance(stride, int):
             return "an operand has strides that are known at run time only"
-        axes.append(Axis(stride, extent))
+        axes.append(TensorAxis(stride, extent))
         limits |= {id(axes[-1]): kernel.valid_of(read)[n]} if n in kernel.valid_of(read) else {}
     axes.sort(key=lambda axis: axis.stride)
     if len(axes) != 2 or axes[0].stride != 1:
@@ -71,7 +71,7 @@ def tensor_axes(read: kernel.ReadOp | kernel.WriteOp, variables: Mapping[SSAValu
     for axis in axes:
         if id(axis) not in limits:
             _tiled(axis, [*variables.values()], coefficients)
-    axes += [Axis(c, 1, v.end, moves={v.name: 1}) for v in variables.values() if (c := coefficients.get(v.name))]
+    axes += [TensorAxis(c, 1, v.end, moves={v.name: 1}) for v in variables.values() if (c := coefficients.get(v.name))]
     axes.sort(key=lambda axis: axis.stride)
     for axis in reversed(axes):
         axis.start, constant = divmod(constant, axis.stride)
@@ -79,7 +79,7 @@ def tensor_axes(read: kernel.ReadOp | kernel.WriteOp, variables: Mapping[SSAValu
     return axes
 
 
-def _limited(axis: Axis, limit: DimLike | None, names: Mapping[SSAValue, str], left: dict[str, int]) -> bool:
+def _limited(axis: TensorAxis, limit: DimLike | None, names: Mapping[SSAValue, str], left: dict[str, int]) -> bool:
     """Set the position of an axis from the number of its elements that are left, extent - position; return whether that
     is linear."""
     found = None if limit is None else linear(limit, names)
@@ -91,7 +91,7 @@ def _limited(axis: Axis, limit: DimLike | None, names: Mapping[SSAValue, str], l
     return True
 
 
-def _tiled(axis: Axis, variables: list[Variable], left: dict[str, int]) -> None:
+def _tiled(axis: TensorAxis, variables: list[Variable], left: dict[str, int]) -> None:
     """Set the position of an axis from the variable that moves it from tile to tile."""
     axis.moves, axis.extent = {}, axis.tile
     for v in variables:
@@ -100,7 +100,7 @@ def _tiled(axis: Axis, variables: list[Variable], left: dict[str, int]) -> None:
             axis.moves, axis.extent = {v.name: factor}, axis.tile + factor * (v.end - v.step)
 
 
-def refused(axes: list[Axis], itemsize: int) -> str | None:
+def refused(axes: list[TensorAxis], itemsize: int) -> str | None:
     """Return why a tensor with these axes has no tensor map (CUDA Driver API, ``cuTensorMapEncodeTiled``); None if it
     has one."""
     strides = [axis.stride * itemsize for axis in axes[1:]]

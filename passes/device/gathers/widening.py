@@ -64,7 +64,7 @@ class Widening:
     def _widened(self, old: SSAValue) -> SSAValue:
         """Return a vector with the steps first if the value differs from step to step, otherwise the value itself."""
         if old not in self.made:
-            self.made[old] = self._varying(old) if self._varies(old) else self._same(old)
+            self.made[old] = self._varying(old) if self._varies(old) else self._invariant(old)
         return self.made[old]
 
     def _varies(self, value: SSAValue) -> bool:
@@ -73,7 +73,7 @@ class Widening:
             return value is block.args[0]
         return any(map(self._varies, value.owner.operands))  # type: ignore[union-attr]
 
-    def _same(self, old: SSAValue) -> SSAValue:
+    def _invariant(self, old: SSAValue) -> SSAValue:
         if not depends(old, self.loop.body.block):
             return old
         assert isinstance(old.owner, Operation)

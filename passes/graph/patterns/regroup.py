@@ -17,7 +17,7 @@ from mlc.passes.rewriter import Rewrite
 
 
 @dataclass(frozen=True)
-class Run:
+class ReshapeGroup:
     """Neighbouring dimensions of a reshape's operand (``source``) and of its result (``target``) that hold the same
     elements. Dimensions of extent 1 are in no run."""
 
@@ -25,7 +25,7 @@ class Run:
     target: tuple[int, ...]
 
 
-def runs(source: Shape, target: Shape) -> list[Run]:
+def runs(source: Shape, target: Shape) -> list[ReshapeGroup]:
     """Return the finest partition of a reshape: it is cut wherever the dimensions of both sides so far have as many
     elements."""
     left = [n for n, d in enumerate(source) if d != 1]
@@ -35,7 +35,7 @@ def runs(source: Shape, target: Shape) -> list[Run]:
     for j, count in enumerate(_counts(target, right), 1):
         if count in counts:
             i = counts[count]
-            out.append(Run(tuple(left[cuts[0] : i]), tuple(right[cuts[1] : j])))
+            out.append(ReshapeGroup(tuple(left[cuts[0] : i]), tuple(right[cuts[1] : j])))
             cuts = (i, j)
     return out
 

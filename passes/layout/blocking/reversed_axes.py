@@ -27,7 +27,7 @@ def before_reversal(x: SSAValue, axes: Sequence[int], builder: OpBuilder) -> SSA
         return None
     value = owner.input
     for move in reversed(moves):
-        value = _again(move, value, builder)
+        value = _apply_move(move, value, builder)
     return value
 
 
@@ -50,7 +50,7 @@ def _reverses(op: SliceOp, axes: Sequence[int]) -> bool:
     return list(zip(dims_of(op.starts), dims_of(op.sizes), ints_of(op.steps), strict=True)) == wanted
 
 
-def _again(move: ReshapeOp | TransposeOp, value: SSAValue, builder: OpBuilder) -> SSAValue:
+def _apply_move(move: ReshapeOp | TransposeOp, value: SSAValue, builder: OpBuilder) -> SSAValue:
     if isinstance(move, TransposeOp):
         return builder.emit(TransposeOp(value, ints_of(move.perm)))
     return builder.reshape(value, shape_of(move.result))

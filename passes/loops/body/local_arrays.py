@@ -65,7 +65,7 @@ class Arrays:
             return Buffer(value, shape, (), True)
         uses, blocks = self._uses(name), self._blocks_of(name)
         fixed = self._tile_coordinates({s for s, _ in uses}, name in self.running.arrays)
-        kept = tuple(n for n, extent in enumerate(shape) if extent != 1 and not self._one(uses, n, fixed))
+        kept = tuple(n for n, extent in enumerate(shape) if extent != 1 and not self._same_index(uses, n, fixed))
         sizes = [blocks[n].size(shape[n]) if n in blocks else shape[n] for n in kept]
         static = [size for size in sizes if isinstance(size, int)]
         symbolic = len(static) != len(kept)
@@ -114,7 +114,7 @@ class Arrays:
         """Return (statement, access) for each use of an array."""
         return [(s.name, a) for s in self.statements.values() for a in (*s.reads, s.write) if a.array == array]
 
-    def _one(self, uses: Sequence[tuple[str, Access]], n: int, fixed: Mapping[str, set[str]]) -> bool:
+    def _same_index(self, uses: Sequence[tuple[str, Access]], n: int, fixed: Mapping[str, set[str]]) -> bool:
         """Return whether all accesses of a tile or block to an array have the same index along dimension ``n``."""
         for group in groups_of(self.nests):
             names = {s for nest in group for s in nest.statements}

@@ -11,7 +11,7 @@ from xdsl.ir import Block, Region, SSAValue
 
 from mlc.dialects.poly import TiledLoop
 from mlc.dialects.semantics.dims import Dim, DimLike, ceildiv, dim_max, dim_min, floordiv
-from mlc.passes.loops.body.tile_context import Axis, TileContext
+from mlc.passes.loops.body.tile_context import TileAxis, TileContext
 from mlc.passes.loops.index.index_builder import IndexBuilder
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 
@@ -35,7 +35,7 @@ class Piece:
 
     def at(self, out: IndexBuilder, context: TileContext, item: TiledLoop, start: DimLike) -> TileContext:
         """Return the context of the iteration at ``start``."""
-        axis = Axis(item.iterator, self.size, out.dim(self.stop - start) if self.partial else self.lanes)
+        axis = TileAxis(item.iterator, self.size, out.dim(self.stop - start) if self.partial else self.lanes)
         context = replace(context, unmasked=True) if self.unmasked else context
         return context.extended(item.iterator, start + Dim.symbol(axis.symbol), axis)
 
@@ -66,7 +66,7 @@ def _whole_vectors(stop: DimLike, item: TiledLoop, context: TileContext) -> list
 
 
 @dataclass
-class Loop:
+class OpenLoop:
     op: scf.ForOp
     outer: IndexBuilder
     inside: IndexBuilder
@@ -81,14 +81,14 @@ class Loop:
         return self.op.results
 
 
-def open_for(out: IndexBuilder, start: DimLike, stop: DimLike, step: int, carried: Sequence[SSAValue]) -> Loop:
+def open_for(out: IndexBuilder, start: DimLike, stop: DimLike, step: int, carried: Sequence[SSAValue]) -> OpenLoop:
     """Open an scf.for with ``carried`` values; its variable gets a fresh name in the environment."""
     block = Block(arg_types=[IndexType(), *(v.type for v in carried)])
     op = scf.ForOp(out.dim(start), out.dim(stop), out.constant(step), carried, Region(block))
     out.block.add_op(op)
     name = f"l{len(out.env)}"
     out.env[name] = block.args[0]
-    return Loop(op, out, out.at(block), Dim.symbol(name))
+    return OpenLoop(op, out, out.at(block), Dim.symbol(name))
 
 
 def each_piece(

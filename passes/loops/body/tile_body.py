@@ -22,7 +22,7 @@ from mlc.dialects.semantics.dims import DimLike, dim_min
 from mlc.passes.loops.body.open_loops import Piece, each_piece, open_for, pieces
 from mlc.passes.loops.body.prefetch import Prefetch
 from mlc.passes.loops.body.statement_fusion import fusable_groups
-from mlc.passes.loops.body.tile_context import Axis, TileContext, Value, broadcast
+from mlc.passes.loops.body.tile_context import TileAxis, TileContext, Value, broadcast
 from mlc.passes.loops.body.tile_values import TileValues
 from mlc.passes.loops.index.index_builder import IndexBuilder
 from mlc.passes.loops.reductions.combine import bare, combine, horizontal, initial, masked
@@ -113,7 +113,7 @@ class TileBody:
         shape_axes = context.axes
         if lane is not None:
             axes |= {lane[0].iterator}
-            shape_axes = (*context.axes, Axis(lane[0].iterator, lane[1].size))
+            shape_axes = (*context.axes, TileAxis(lane[0].iterator, lane[1].size))
         if lane is not None and lane[1].once and not loops and bare(s):
             here = lane[1].at(out, context, lane[0], lane[1].start)
             return Value(broadcast(out, self._term(out, s, here), axes, here), axes)
@@ -203,7 +203,7 @@ class TileBody:
         inside, span = run.inside, (run.variable, dim_min(run.variable + points, stop))
         shape = context
         if lane is not None:
-            shape = replace(context, axes=(*context.axes, Axis(lane[0].iterator, lane[1].size)))
+            shape = replace(context, axes=(*context.axes, TileAxis(lane[0].iterator, lane[1].size)))
             lane = lane if loops else (lane[0], replace(lane[1], start=span[0], stop=span[1]))
         part = broadcast(inside, Value(initial(inside, s)), axes, shape)
         part = self._reduce_loops(inside, s, context, loops, lane, axes, part, span=span if loops else None)

@@ -15,7 +15,7 @@ from mlc.passes.loops.index.index_builder import AXIS, IndexBuilder, simplify
 
 
 @dataclass(frozen=True)
-class Axis:
+class TileAxis:
     """An axis of the register tile: an iterator, the number of its points, and the number of valid ones (None: all)."""
 
     iterator: str
@@ -38,13 +38,13 @@ class TileContext:
     """
 
     at: Mapping[str, DimLike]
-    axes: tuple[Axis, ...]
+    axes: tuple[TileAxis, ...]
     origins: Mapping[str, DimLike] = field(default_factory=dict)
     full: Mapping[str, tuple[DimLike, DimLike]] = field(default_factory=dict)
     unmasked: bool = False
     ends: Mapping[str, DimLike] = field(default_factory=dict)
 
-    def extended(self, iterator: str, value: DimLike, axis: Axis | None = None) -> TileContext:
+    def extended(self, iterator: str, value: DimLike, axis: TileAxis | None = None) -> TileContext:
         at = {**self.at, iterator: value + self.origins.get(iterator, 0)}
         return replace(self, at=at, axes=(*self.axes, axis) if axis else self.axes)
 
@@ -52,7 +52,7 @@ class TileContext:
         """Return an index over iterators as one over loop variables and axis symbols."""
         return simplify(evaluate(value, self.at), {a.symbol: a.size for a in self.axes})
 
-    def left(self, axis: Axis) -> DimLike:
+    def left(self, axis: TileAxis) -> DimLike:
         """Return the number of points from the first one of an axis to the end of its iterator."""
         return self.resolve(self.ends[axis.iterator] - evaluate(self.at[axis.iterator], {axis.symbol: 0}))
 
@@ -90,13 +90,13 @@ def factor_of(array: str) -> str:
     return array + "'"
 
 
-def vector_type(element: Attribute, axes: frozenset[str], tile: Sequence[Axis]) -> Attribute:
+def vector_type(element: Attribute, axes: frozenset[str], tile: Sequence[TileAxis]) -> Attribute:
     """Return the type of a value that varies along ``axes`` of the register tile; a scalar type if it varies along
     none."""
     return spread(element, axes, tile) if axes else element
 
 
-def spread(element: Attribute, axes: frozenset[str], tile: Sequence[Axis]) -> VectorType:
+def spread(element: Attribute, axes: frozenset[str], tile: Sequence[TileAxis]) -> VectorType:
     return _vector(element, tuple(a.size if a.iterator in axes else 1 for a in tile))
 
 

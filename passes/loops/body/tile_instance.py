@@ -12,7 +12,7 @@ from mlc.dialects import poly
 from mlc.dialects.graph import dims_of
 from mlc.dialects.poly import LoopNest, block_of
 from mlc.dialects.semantics.dims import Dim, DimLike, dim_min, evaluate
-from mlc.passes.loops.body.tile_context import Axis, TileContext
+from mlc.passes.loops.body.tile_context import TileAxis, TileContext
 from mlc.passes.loops.index.index_builder import IndexBuilder
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 from mlc.passes.tile.tree.masked_tiles import is_block, ranges_of
@@ -33,8 +33,8 @@ class TileInstance:
     members: list[StatementView]
     out: IndexBuilder
     at: dict[str, DimLike] = field(default_factory=dict)
-    axes: list[Axis] = field(default_factory=list)
-    lanes: list[Axis] = field(default_factory=list)
+    axes: list[TileAxis] = field(default_factory=list)
+    lanes: list[TileAxis] = field(default_factory=list)
     origins: dict[str, DimLike] = field(default_factory=dict)
     full: dict[str, tuple[DimLike, DimLike]] = field(default_factory=dict)
     blocks: dict[str, tuple[DimLike, DimLike]] = field(default_factory=dict)
@@ -83,7 +83,7 @@ class TileInstance:
     def _add_axis(self, name: str, size: int, points: DimLike) -> None:
         """Add the points of an iterator as an axis; the first ``points`` of them are valid."""
         if size > 1:
-            axis = Axis(name, size, None if points == size else self.out.dim(points))
+            axis = TileAxis(name, size, None if points == size else self.out.dim(points))
             self.at[name] = self.at[name] + Dim.symbol(axis.symbol)
             (self.lanes if name == self.tile.vector.data else self.axes).append(axis)
 

@@ -18,8 +18,8 @@ from mlc.passes.kernel.lowering.scalars import region_of
 from mlc.passes.loops.body.comparisons import difference, only_compared
 from mlc.passes.loops.body.strided_loads import is_strided, read_strided
 from mlc.passes.loops.body.tile_context import (
-    Axis,
     Buffer,
+    TileAxis,
     TileContext,
     Value,
     broadcast,
@@ -76,7 +76,7 @@ class TileValues:
         axis = next((a for a in context.axes if a.iterator == self.beyond.get(s.name)), None)
         return self._ended(out, s, value, axis, context) if axis else value
 
-    def _ended(self, out: IndexBuilder, s: StatementView, value: Value, axis: Axis, context: TileContext) -> Value:
+    def _ended(self, out: IndexBuilder, s: StatementView, value: Value, axis: TileAxis, context: TileContext) -> Value:
         """Return ``value`` with the identity of the reduction, or 0, beyond the end of an axis."""
         inside = self._at_least_0(out, context.left(axis) - 1 - Dim.symbol(axis.symbol), context)
         element = element_type(value.ssa.type)

@@ -13,7 +13,7 @@ from mlc.dialects.semantics.statement import MONOIDS
 from mlc.dialects.types import element_of, integer_type, is_float, is_unsigned
 from mlc.passes.kernel.lowering.casts import signless
 from mlc.passes.kernel.lowering.scalar_ops import BINARY
-from mlc.passes.loops.body.tile_context import Axis, TileContext, Value, broadcast
+from mlc.passes.loops.body.tile_context import TileAxis, TileContext, Value, broadcast
 from mlc.passes.loops.index.index_builder import IndexBuilder
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 
@@ -60,7 +60,7 @@ def horizontal(out: IndexBuilder, s: StatementView, value: Value, lanes: str) ->
     return Value(out.emit(op))
 
 
-def masked(out: IndexBuilder, s: StatementView, context: TileContext, axis: Axis, value: SSAValue) -> SSAValue:
+def masked(out: IndexBuilder, s: StatementView, context: TileContext, axis: TileAxis, value: SSAValue) -> SSAValue:
     """Return ``value`` with the identity in its invalid lanes."""
     assert axis.lanes is not None
     flat = VectorType(i64, [axis.size])

@@ -41,7 +41,7 @@ class Chunks:
 
 
 @dataclass(frozen=True)
-class Level:
+class ReductionLoop:
     """A loop of a reduction: its extent, and the points of a step. ``blocked``: each step has its own partial sum."""
 
     iterator: str
@@ -64,17 +64,17 @@ def chunks_of(
     levels = [_level(s, context, loop) for loop in loops]
     if lane is not None:
         item, piece = lane
-        levels.append(Level(item.iterator, piece.stop - piece.start, piece.size))
+        levels.append(ReductionLoop(item.iterator, piece.stop - piece.start, piece.size))
     first = next((n for n, level in enumerate(levels) if level.blocked), None)
     added = levels if first is None else levels[: first + 1]
     limit = SHORT if first is None else SHORT_BLOCKS
     return _innermost_long(added) if math.prod(level.steps for level in added) > limit else None
 
 
-def _level(s: StatementView, context: TileContext, loop: TiledLoop) -> Level:
+def _level(s: StatementView, context: TileContext, loop: TiledLoop) -> ReductionLoop:
     extent = context.resolve(s.bounds[loop.iterator])
     step = block_size(s, loop, extent) if loop.partial_sums else 1
-    return Level(loop.iterator, extent, step, loop.partial_sums)
+    return ReductionLoop(loop.iterator, extent, step, loop.partial_sums)
 
 
 def block_size(s: StatementView, loop: TiledLoop, extent: DimLike) -> int:
@@ -84,7 +84,7 @@ def block_size(s: StatementView, loop: TiledLoop, extent: DimLike) -> int:
     return max(1, loop.size * CHUNK // 128) if long and not is_sum(s) else loop.size
 
 
-def _innermost_long(levels: Sequence[Level]) -> Chunks | None:
+def _innermost_long(levels: Sequence[ReductionLoop]) -> Chunks | None:
     """Return the innermost loop with which a sum has more than ``CHUNK`` terms."""
     terms = 1.0
     for level in reversed(levels):

@@ -20,7 +20,7 @@ HALF_FULL = 9  # rows of a fragment of 16 at least
 
 
 @dataclass(frozen=True)
-class Blocks:
+class StreamBlocks:
     """A stream in equal blocks of at most ``rows`` rows and ``points`` points of the reduction. Along symbolic extents
     blocks have exactly so many, and the last one may be partly beyond the extent. ``fragments``: matrices are in
     registers, as left factors of the products that sum them, and their rows are those of the block."""
@@ -66,7 +66,7 @@ class Blocks:
         return blocks
 
 
-def nests_of(blocks: Blocks) -> Iterator[LoopNest]:
+def nests_of(blocks: StreamBlocks) -> Iterator[LoopNest]:
     """Yield the nests of all statements: those of the stream, then those after it."""
     stream = blocks.stream
     after = [[*stage] for _, stage in itertools.groupby(stream.after, lambda s: s.bounds)]
@@ -74,7 +74,7 @@ def nests_of(blocks: Blocks) -> Iterator[LoopNest]:
         yield _nest(stage, blocks, joined=n > 0)
 
 
-def _nest(stage: Sequence[StatementView], blocks: Blocks, joined: bool) -> LoopNest:
+def _nest(stage: Sequence[StatementView], blocks: StreamBlocks, joined: bool) -> LoopNest:
     """Return a nest whose tile is the whole block, or as many columns of a result as ``columns_of`` allows."""
     first, names = stage[0], tuple(s.name for s in stage)
     row, sizes = blocks.stream.rows[-1][first.name], blocks.sizes(first)

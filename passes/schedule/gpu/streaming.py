@@ -18,7 +18,7 @@ from mlc.dialects.kernel import MMA_SHAPES
 from mlc.dialects.poly import LoopNest, ThreadBlock, TiledLoop
 from mlc.dialects.semantics.dims import Dim
 from mlc.passes.schedule.gpu.generic import joint
-from mlc.passes.schedule.gpu.stream_blocks import HALF_FULL, Blocks, blocks_of, columns_of, is_loop, nests_of
+from mlc.passes.schedule.gpu.stream_blocks import HALF_FULL, StreamBlocks, blocks_of, columns_of, is_loop, nests_of
 from mlc.passes.schedule.gpu.tensor_cores import instruction_of
 from mlc.passes.schedule.gpu.tile_sizes import lanes_of, padded
 from mlc.passes.schedule.polyhedral.shared_axes import Axis
@@ -75,7 +75,7 @@ def streaming(
         fitting = (shape for shape in _shapes(stream) if _bytes(stream, *shape) <= target.shared)
         shapes = [shape for shape in fitting if is_loop(stream, shape[0])]
         busy = [shape for shape in shapes if blocks_of(stream, shape[0]) >= target.multiprocessors]
-        yield from ([*nests_of(Blocks(stream, *shape))] for shape in dict.fromkeys([*busy, *shapes]))
+        yield from ([*nests_of(StreamBlocks(stream, *shape))] for shape in dict.fromkeys([*busy, *shapes]))
 
 
 def _shapes(stream: Stream) -> tuple[tuple[int, int], ...]:
@@ -104,7 +104,7 @@ def _on_tensor_cores(stream: Stream, target: GpuTarget) -> Iterator[list[LoopNes
     shapes = [s for s in sizes if s[0] >= least and _fits(stream, products, *s, target)]
     busy = [shape for shape in shapes if blocks_of(stream, shape[0]) >= target.multiprocessors]
     for rows, points, warps in dict.fromkeys([*busy, *sorted(shapes, key=lambda shape: (shape[0], -shape[1]))]):
-        first, *others = nests_of(Blocks(stream, rows, points, fragments=True))
+        first, *others = nests_of(StreamBlocks(stream, rows, points, fragments=True))
         block = ThreadBlock((warps, 1), str(MMA_SHAPES["f16"]), depth=DEPTH)
         yield [_staged(nest, products, points) for nest in (replace(first, block=block), *others)]
 
@@ -121,7 +121,7 @@ def _fits(
 ) -> bool:
     """Return whether the registers of a thread and the shared memory of a block suffice for blocks of ``rows`` ×
     ``points``, and more than half of each fragment is filled."""
-    sizes = Blocks(stream, rows, points, fragments=True).sizes(products[0])
+    sizes = StreamBlocks(stream, rows, points, fragments=True).sizes(products[0])
     if {padded(n) for n in sizes.values()} != {rows, points} or not is_loop(stream, rows):
         return False
     last_rows, last_points = (_last(stream, a, n) for a, n in _blocks(stream, sizes, products[0]))

@@ -141,7 +141,7 @@ def _points(stream: Stream, target: CpuTarget) -> tuple[int, int]:
 def _columns(stream: Stream, target: CpuTarget) -> int:
     """Return the columns of a chain's matrices in a block, which has all of their rows."""
     first = next(s for s in stream.inside if is_sum(s))
-    extent, column = stream.extent(stream.along), _row_bytes(stream) * _others(first.write, first, stream)
+    extent, column = stream.extent(stream.along), _row_bytes(stream) * _elements_per_point(first.write, first, stream)
     most = max(target.block_bytes // column, target.lanes)
     if extent <= most:
         return extent
@@ -163,10 +163,10 @@ def _operand_bytes(stream: Stream) -> int:
     made = {s.write.array for s in stream.inside}
     reads = {r.array: (r, s) for s in stream.inside for r in s.reads if r.array not in made}
     shared = ((r, s) for r, s in reads.values() if not r.depends_on(stream.rows[-1][s.name]))
-    return 4 * sum(_others(r, s, stream) for r, s in shared if r.depends_on(stream.along[s.name]))
+    return 4 * sum(_elements_per_point(r, s, stream) for r, s in shared if r.depends_on(stream.along[s.name]))
 
 
-def _others(read: Access, s: StatementView, stream: Stream) -> int:
+def _elements_per_point(read: Access, s: StatementView, stream: Stream) -> int:
     """Return the number of elements of an array for one point of the streamed axis and of the outer axes."""
     known = {axis[s.name] for axis in (*stream.rows, stream.along)}
     extents = [s.bounds[i] for i in s.iters if i not in known and read.depends_on(i)]

@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from mlc.dialects import kernel
 from mlc.dialects.types import shape_of
-from mlc.passes.codegen.cuda.thread.cuda_memory import Accesses
+from mlc.passes.codegen.cuda.thread.cuda_memory import TileAccesses
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,8 @@ class AsyncCopy:
     The strides of ``source`` and ``target`` are those of chunks, the limits of ``source`` those of elements.
     """
 
-    source: Accesses
-    target: Accesses
+    source: TileAccesses
+    target: TileAccesses
     pointers: tuple[str, str]  # of the source and of the target
     type: str
     width: int

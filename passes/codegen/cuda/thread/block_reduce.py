@@ -11,8 +11,8 @@ from mlc.passes.codegen.c_like.c_ops import expression
 from mlc.passes.codegen.c_like.c_reduce import COMBINE
 from mlc.passes.codegen.c_like.c_types import Chunk
 from mlc.passes.codegen.cuda.thread.coordinates import THREAD, Coordinates
-from mlc.passes.codegen.cuda.thread.cuda_memory import WARP_BITS, Accesses
-from mlc.passes.codegen.cuda.thread.thread_part import Held, Part
+from mlc.passes.codegen.cuda.thread.cuda_memory import WARP_BITS, TileAccesses
+from mlc.passes.codegen.cuda.thread.thread_part import Held, ThreadPart
 
 SCALAR = Chunk(0, 1, 1)
 IDENTITY = {
@@ -44,7 +44,7 @@ def combined(kind: str, a: str, b: str, element: str) -> str:
 class BlockReduction:
     """The reduction of the elements of all threads to one element, which all threads then have."""
 
-    part: Part
+    part: ThreadPart
     kind: str
     element: str
     type_: str
@@ -94,7 +94,7 @@ class AxisReduction:
 
     coordinates: Coordinates
     source: Held
-    target: Part
+    target: ThreadPart
     kind: str
     element: str
     type_: str
@@ -171,8 +171,8 @@ class AxisReduction:
         half = len(elements) // 2
         return f"({combined(self.kind, self._tree(elements[:half]), self._tree(elements[half:]), self.element)})"
 
-    def _valid(self, part: Part, register: int) -> list[str]:
-        return Accesses(self.coordinates, part, "0", []).valid(register)
+    def _valid(self, part: ThreadPart, register: int) -> list[str]:
+        return TileAccesses(self.coordinates, part, "0", []).valid(register)
 
     # -- shared memory -------------------------------------------------------------------------------------------------
 
@@ -185,7 +185,7 @@ class AxisReduction:
         bits = enumerate(self._varying("warp"))
         return " + ".join(f"({THREAD} >> {WARP_BITS + bit} & 1) * {self._size << n}" for n, bit in bits) or "0"
 
-    def _index(self, part: Part, register: int) -> str:
+    def _index(self, part: ThreadPart, register: int) -> str:
         """Return the row-major index of a register's element among those of the result."""
         whole = len(part.shape) == len(self.source.part.shape)  # it has the reduced axis
         offset, terms = len(part.aligned) - len(self._kept) - whole, []
@@ -202,7 +202,7 @@ class AxisReduction:
         lane, warp = part.replicas()
         mask = lane | sum(1 << bit for bit in self._varying("lane")) | warp << WARP_BITS
         assert part.layout is not None
-        inside = Part(part.layout, (*part.aligned[:-1], 1))
+        inside = ThreadPart(part.layout, (*part.aligned[:-1], 1))
         return [*([f"({THREAD} & {mask}) == 0"] if mask else []), *self._valid(inside, register)]
 
     def _combined(self, name: str, register: int) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from mlc.passes.codegen.cuda.thread.thread_part import Part
+from mlc.passes.codegen.cuda.thread.thread_part import ThreadPart
 from mlc.passes.device.distribution.linear_layout import LinearLayout
 
 THREAD = "thread"  # the variable of a thread's number among those that have a tile
@@ -21,21 +21,21 @@ class Coordinates:
     declare: Callable[[str, str], None]  # a variable and its value
     known: dict[tuple[LinearLayout, int, str], str] = field(default_factory=dict)
 
-    def at(self, part: Part, axis: int, register: int) -> str:
+    def at(self, part: ThreadPart, axis: int, register: int) -> str:
         """Return the coordinate of a register's element along an axis of its class."""
         variable, constant = self.terms(part, axis, register)
         if variable == "0" or not constant:
             return variable if not constant else str(constant)
         return f"({variable} + {constant})"
 
-    def terms(self, part: Part, axis: int, register: int) -> tuple[str, int]:
+    def terms(self, part: ThreadPart, axis: int, register: int) -> tuple[str, int]:
         """Return the coordinate as a sum: a variable that depends on the thread, which registers share, and a
         constant."""
         assert part.layout is not None
         constant, variable = self.constant(part, axis, register), self._variable(part.layout, axis)
         return moved(variable, constant, _image(part.layout, axis))
 
-    def constant(self, part: Part, axis: int, register: int) -> int:
+    def constant(self, part: ThreadPart, axis: int, register: int) -> int:
         assert part.layout is not None
         return part.layout(register=register)[axis]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from xdsl.ir import Block
 
 from mlc.passes.codegen.cuda.thread.coordinates import THREAD, Coordinates
-from mlc.passes.codegen.cuda.thread.thread_part import Part
+from mlc.passes.codegen.cuda.thread.thread_part import ThreadPart
 from mlc.passes.device.distribute_values import DISTRIBUTION
 from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.device.distribution.swizzle import placed
@@ -18,11 +18,11 @@ WARP_BITS = 5
 
 
 @dataclass(frozen=True)
-class Accesses:
+class TileAccesses:
     """The accesses of a tile at ``base``, with a stride (a C expression) for each axis of the tile."""
 
     coordinates: Coordinates
-    part: Part
+    part: ThreadPart
     base: str
     strides: Sequence[str]
     limits: Mapping[int, str] = field(default_factory=dict)  # the number of valid elements along some axes of the tile
@@ -33,7 +33,7 @@ class Accesses:
         """Return the offset of a register's element: base + Σ coordinate·stride, mapped by the local array's layout."""
         if self.layout is not None and self.part.layout is not None:
             place = placed(self.part.layout, [int(s) for s in self.strides], self.layout)
-            return f"{self.base} + {self.coordinates.at(Part(place, place.shape), 0, register)}"
+            return f"{self.base} + {self.coordinates.at(ThreadPart(place, place.shape), 0, register)}"
         variable, constant = self.offset(register)
         return f"{variable} + {constant}" if constant else variable
 
@@ -110,7 +110,7 @@ def busy_threads(block: Block, coordinates: Coordinates) -> list[str]:
     shapes = [extents(v) for o in ops for v in (*o.results, *o.operands) if extents(v)]
     rank = len(layout.shape)
     shape = tuple(max(s[n - rank + len(s)] for s in shapes if n >= rank - len(s)) for n in range(rank))
-    accesses = Accesses(coordinates, Part(layout, shape), "0", [])
+    accesses = TileAccesses(coordinates, ThreadPart(layout, shape), "0", [])
     first, *others = [accesses.exists(r) for r in range(1 << len(layout.of_input("register")))]
     return [condition for condition in first if all(condition in each for each in others)]
 

@@ -15,7 +15,7 @@ from functools import cached_property
 from mlc.dialects.kernel import MmaOp, MmaShape
 from mlc.dialects.types import element_of
 from mlc.passes.codegen.cuda.thread.coordinates import THREAD, Coordinates
-from mlc.passes.codegen.cuda.thread.cuda_memory import Accesses
+from mlc.passes.codegen.cuda.thread.cuda_memory import TileAccesses
 from mlc.passes.codegen.cuda.thread.thread_part import Held
 from mlc.passes.device.distribution.fragments import factor, matrix_rows
 from mlc.passes.device.distribution.linear_layout import Coordinate, LinearLayout
@@ -151,7 +151,7 @@ class HeldOperand:
         """Return an element, or 0 if it is beyond the vector."""
         if register is None:
             return self.zero
-        valid = " && ".join(Accesses(self.coordinates, self.held.part, "0", []).exists(register))
+        valid = " && ".join(TileAccesses(self.coordinates, self.held.part, "0", []).exists(register))
         return f"({valid} ? {self.held.at(register)} : {self.zero})" if valid else self.held.at(register)
 
     def _registers(self, k: int, x: int) -> list[list[int | None]]:

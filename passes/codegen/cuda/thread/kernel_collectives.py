@@ -19,7 +19,7 @@ from mlc.passes.codegen.cuda.thread.async_copies import bulk_step
 from mlc.passes.codegen.cuda.thread.block_reduce import AxisReduction, BlockReduction, identity
 from mlc.passes.codegen.cuda.thread.bulk_stores import BulkStore
 from mlc.passes.codegen.cuda.thread.coordinates import GROUP
-from mlc.passes.codegen.cuda.thread.cuda_memory import Accesses
+from mlc.passes.codegen.cuda.thread.cuda_memory import TileAccesses
 from mlc.passes.codegen.cuda.thread.fragments import HeldOperand, Operand, WarpProduct
 from mlc.passes.codegen.cuda.thread.kernel_memory import KernelMemory
 from mlc.passes.codegen.cuda.thread.thread_part import Held
@@ -96,7 +96,7 @@ class KernelCollectives(KernelMemory, ABC):
     def reduction(self, op: vector.ReductionOp) -> None:
         kind, held, name = op.kind.data.value, self.env[op.vector], element(op.vector.type)
         type_, neutral = c_scalar(name), identity(kind, name, c_scalar(name))
-        accesses = Accesses(self.coordinates, held.part, "0", [])
+        accesses = TileAccesses(self.coordinates, held.part, "0", [])
         elements = []
         for r in held.part.registers():
             valid = " && ".join(accesses.valid(r))

@@ -16,10 +16,10 @@ from mlc.dialects.types import ITEMSIZE, element_of, elements_in
 from mlc.passes.codegen.c_like.c_memory import pointer_type
 from mlc.passes.codegen.c_like.c_types import c_scalar, element
 from mlc.passes.codegen.cuda.thread.async_copies import AsyncCopy
-from mlc.passes.codegen.cuda.thread.cuda_memory import Accesses
+from mlc.passes.codegen.cuda.thread.cuda_memory import TileAccesses
 from mlc.passes.codegen.cuda.thread.kernel_values import KernelValues
 from mlc.passes.codegen.cuda.thread.register_order import is_write
-from mlc.passes.codegen.cuda.thread.thread_part import Part
+from mlc.passes.codegen.cuda.thread.thread_part import ThreadPart
 from mlc.passes.device.distribute_values import DISTRIBUTION
 from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.shared_memory import alignment_of, local_offsets
@@ -58,15 +58,15 @@ class KernelMemory(KernelValues, ABC):
     def async_copy(self, op: kernel.AsyncCopyOp) -> None:
         distribution, width, size = op.attributes[DISTRIBUTION], op.width.value.data, ITEMSIZE[element_of(op.buffer)]
         assert isinstance(distribution, StringAttr)
-        part, axis = Part(LinearLayout.parse(distribution.data), op.chunks), op.axis if width > 1 else None
+        part, axis = ThreadPart(LinearLayout.parse(distribution.data), op.chunks), op.axis if width > 1 else None
         factors = [
             str(width if n == axis else s if isinstance(s, int) else self.scalar(s))
             for n, s in enumerate(op.mixed_strides)
         ]
         targets = [str(width if n == axis else s) for n, s in enumerate(op.target_strides.get_values())]
-        source = Accesses(self.coordinates, part, self.scalar(op.offset), factors, self.limits(op))
+        source = TileAccesses(self.coordinates, part, self.scalar(op.offset), factors, self.limits(op))
         layout = self.layouts.get(op.target)
-        target = Accesses(self.coordinates, part, self.scalar(op.at), targets, layout=layout)
+        target = TileAccesses(self.coordinates, part, self.scalar(op.at), targets, layout=layout)
         pointers = (self.pointers[op.buffer], self.pointers[op.target])
         when, type_ = self.scalar(op.when) if op.when is not None else None, pointer_type(element_of(op.buffer))
         chunk = (type_, width, width * size, axis, when)
@@ -75,9 +75,9 @@ class KernelMemory(KernelValues, ABC):
 
     def async_gather(self, op: kernel.AsyncGatherOp) -> None:
         offsets, width, size = self.env[op.offsets], op.width.value.data, ITEMSIZE[element_of(op.buffer)]
-        source = Accesses(self.coordinates, offsets.part, "0", [], self.limits(op))
+        source = TileAccesses(self.coordinates, offsets.part, "0", [], self.limits(op))
         strides = [str(width if n == op.axis else s) for n, s in enumerate(op.target_strides.get_values())]
-        target = Accesses(
+        target = TileAccesses(
             self.coordinates, offsets.part, self.scalar(op.at), strides, layout=self.layouts.get(op.target)
         )
         pointers, type_ = (self.pointers[op.buffer], self.pointers[op.target]), pointer_type(element_of(op.buffer))
@@ -90,10 +90,12 @@ class KernelMemory(KernelValues, ABC):
         """Return whether an argument is aligned for copies of several elements in each launch."""
         return any(buffer is self.fn.block.args[n] for n in self.fn.launch.aligned)
 
-    def accesses(self, op: kernel.ReadOp | kernel.WriteOp, part: Part) -> Accesses:
+    def accesses(self, op: kernel.ReadOp | kernel.WriteOp, part: ThreadPart) -> TileAccesses:
         factors = [str(s) if isinstance(s, int) else self.scalar(s) for s in op.mixed_strides]
         layout = self.layouts.get(op.buffer)
-        return Accesses(self.coordinates, part, self.scalar(op.offset), factors, self.limits(op), layout, self.assumed)
+        return TileAccesses(
+            self.coordinates, part, self.scalar(op.offset), factors, self.limits(op), layout, self.assumed
+        )
 
     def limits(self, op: IRDLOperation) -> dict[int, str]:
         return {axis: self.scalar(value) for axis, value in kernel.valid_of(op).items()}
@@ -106,11 +108,15 @@ class KernelMemory(KernelValues, ABC):
     def gather(self, op: kernel.GatherOp) -> None:
         offsets = self.env[op.offsets]
         part = self.part(op.result, [offsets])
-        accesses = Accesses(self.coordinates, part, "0", [], self.limits(op), assumed=self.assumed)
+        accesses = TileAccesses(self.coordinates, part, "0", [], self.limits(op), assumed=self.assumed)
         self.load(op, part, accesses, offsets.at)
 
     def load(
-        self, op: kernel.ReadOp | kernel.GatherOp, part: Part, accesses: Accesses, offset: Callable[[int], str]
+        self,
+        op: kernel.ReadOp | kernel.GatherOp,
+        part: ThreadPart,
+        accesses: TileAccesses,
+        offset: Callable[[int], str],
     ) -> None:
         """Print the reads of each register of a thread, which are 0 if the tile is beyond the extent."""
         zero = f"({c_scalar(element(op.result.type))})0"
@@ -125,7 +131,7 @@ class KernelMemory(KernelValues, ABC):
         elements = self.elements(op, accesses) if is_write(op) else {}
         self.store(op, accesses, lambda r: elements.get(r) or f"{self.pointers[op.buffer]}[{accesses.address(r)}]")
 
-    def elements(self, op: kernel.WriteOp, accesses: Accesses) -> dict[int, str]:
+    def elements(self, op: kernel.WriteOp, accesses: TileAccesses) -> dict[int, str]:
         """Return the elements of an argument that exist on conditions, and whose addresses differ by constants, as
         constants from one pointer. Otherwise the compiler computes each address as a whole where its condition
         holds."""
@@ -147,10 +153,12 @@ class KernelMemory(KernelValues, ABC):
 
     def scatter(self, op: kernel.ScatterOp) -> None:
         part, pointer, at = self.env[op.value].part, self.pointers[op.buffer], self.env[op.offsets].at
-        accesses = Accesses(self.coordinates, part, "0", [], self.limits(op), assumed=self.assumed)
+        accesses = TileAccesses(self.coordinates, part, "0", [], self.limits(op), assumed=self.assumed)
         self.store(op, accesses, lambda r: f"{pointer}[{at(r)}]")
 
-    def store(self, op: kernel.WriteOp | kernel.ScatterOp, accesses: Accesses, element: Callable[[int], str]) -> None:
+    def store(
+        self, op: kernel.WriteOp | kernel.ScatterOp, accesses: TileAccesses, element: Callable[[int], str]
+    ) -> None:
         """Print the writes: one thread writes each element that is within the extent."""
         held = self.env[op.value]
         for r in held.part.registers():

@@ -15,7 +15,7 @@ from mlc.passes.codegen.c_like.c_text import CText
 from mlc.passes.codegen.c_like.c_types import c_scalar, element
 from mlc.passes.codegen.cuda.thread.coordinates import Coordinates
 from mlc.passes.codegen.cuda.thread.register_order import RegisterOrder
-from mlc.passes.codegen.cuda.thread.thread_part import Held, Part
+from mlc.passes.codegen.cuda.thread.thread_part import Held, ThreadPart
 from mlc.passes.device.distribute_values import DISTRIBUTION
 from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.device.distribution.value_classes import extents
@@ -41,17 +41,17 @@ class KernelValues(CText, ABC):
     def scalar(self, value: SSAValue) -> str:
         return self.env[value].only
 
-    def part(self, value: SSAValue, like: Sequence[Held] = ()) -> Part:
+    def part(self, value: SSAValue, like: Sequence[Held] = ()) -> ThreadPart:
         """Return the part of a value, in the distribution of the operation that defines it, or else of an operand."""
         shape, owner = extents(value), value.owner
         found = owner.attributes.get(DISTRIBUTION) if isinstance(owner, Operation) else None
         if not shape:
-            return Part(None, ())
+            return ThreadPart(None, ())
         if isinstance(found, StringAttr):
-            return Part(LinearLayout.parse(found.data), shape)
-        return Part(next(h.part.layout for h in like if h.part.layout is not None), shape)
+            return ThreadPart(LinearLayout.parse(found.data), shape)
+        return ThreadPart(next(h.part.layout for h in like if h.part.layout is not None), shape)
 
-    def define(self, value: SSAValue, part: Part, names: dict[int, str]) -> None:
+    def define(self, value: SSAValue, part: ThreadPart, names: dict[int, str]) -> None:
         """Declare a variable for each register of ``value``."""
         base, type_ = self.name(), c_scalar(element(value.type))
         held = {r: f"{base}_{r}" if len(names) > 1 else base for r in names}
@@ -78,4 +78,4 @@ class KernelValues(CText, ABC):
         self.env[value] = Held(held.part, {r: f"{base}[{n}]" for n, r in enumerate(held.names)}, base)
 
     def alias(self, value: SSAValue, text: str) -> None:
-        self.env[value] = Held(Part(None, ()), {0: text})
+        self.env[value] = Held(ThreadPart(None, ()), {0: text})

@@ -11,7 +11,7 @@ from mlc.passes.device.distribution.linear_layout import LinearLayout
 
 
 @dataclass(frozen=True)
-class Part:
+class ThreadPart:
     """The part of a value with extents ``shape`` in the distribution ``layout`` of its class.
 
     A register of the class is named by its index; a value that is constant along some axes has equal registers, of
@@ -72,7 +72,7 @@ class Held:
     """A value in the text of a kernel: its part, and the C expression of each distinct register. ``array``: the C array
     whose elements these are, in order."""
 
-    part: Part
+    part: ThreadPart
     names: dict[int, str]
     array: str | None = None
 
