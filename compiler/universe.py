@@ -7,11 +7,14 @@ Nothing is imported before it is asked for.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 from xdsl.passes import ModulePass
 from xdsl.universe import Universe
+
+from mlc import plugins
 
 _DIALECTS = {"comm": "Comm", "graph": "Graph", "kernel": "Kernel", "poly": "Poly", "rt": "Rt"}
 """Name and module of a dialect, and the object that is it."""
@@ -50,5 +53,6 @@ def _pass(stage: str, name: str) -> Callable[[], type[ModulePass]]:
 
 UNIVERSE = Universe(
     all_dialects={name: _lazily(f"mlc.dialects.{name}", dialect) for name, dialect in _DIALECTS.items()},
-    all_passes={name: _pass(stage, name) for stage, names in _PASSES.items() for name in names.split()},
+    all_passes={name: partial(plugins.loaded, "mlc.passes", name) for name in plugins.found("mlc.passes")}
+    | {name: _pass(stage, name) for stage, names in _PASSES.items() for name in names.split()},
 )

@@ -22,6 +22,7 @@ from mlc.passes.codegen.emit_c import FILE_BYTES, emit_c, program_of
 from mlc.passes.context import MlcContext
 from mlc.passes.schedule.apply_tuned import digests
 from mlc.pipelines import STAGES
+from mlc.plugins import with_passes
 from mlc.target import GpuTarget
 
 CODE_STEPS = 2  # after the passes: printing C, and compiling it
@@ -68,7 +69,8 @@ def run(
 ) -> None:
     """Run the passes of some stages in place."""
     ctx = MlcContext(weights=weights, target=options.target)
-    stages = [(stage, passes) for stage, passes in options.target.pipeline(options) if stage in wanted]
+    pipeline = with_passes(options.target.pipeline(options))
+    stages = [(stage, passes) for stage, passes in pipeline if stage in wanted]
     passes = [(f"{stage}.{each.name}", each) for stage, passes in stages for each in passes]
     for instrument in instruments:
         instrument.expect(len(passes) + CODE_STEPS * (STAGES[-1] in wanted))

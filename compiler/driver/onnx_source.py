@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mlc.driver.cache import code_digest, digest, digest_cache
 from mlc.errors import InputError
+from mlc.plugins import load_operators
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -49,6 +50,7 @@ class OnnxSource:
         return self.model.parent if isinstance(self.model, Path) else Path()
 
     def code(self) -> Mapping[str, str]:
+        load_operators()
         importers = sys.modules.get("mlc.frontends.onnx.node")  # nobody can have registered anything without it
         return {
             f"{domain}.{name} {since}": code_digest.of(function)
@@ -65,12 +67,14 @@ class OnnxSource:
     def imported(self, dims: Mapping[str, int]) -> Imported:
         from mlc.frontends.onnx import import_model
 
+        load_operators()
         return import_model(self.model, dims)
 
     def problems(self, dims: Mapping[str, int]) -> list[str]:
         """Every reason why the model cannot be compiled, one line each. InputError if it is malformed."""
         from mlc.frontends.onnx import check_model
 
+        load_operators()
         return [str(problem) for problem in check_model(self.model, dims)]
 
     def operators(self) -> Counter[str]:

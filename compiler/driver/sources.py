@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mlc.driver.onnx_source import OnnxSource
 from mlc.driver.source import ModelSource
+from mlc.plugins import frontend_of
 from mlc.torch.source import SUFFIX, FileSource, ProgramSource, is_program
 
 if TYPE_CHECKING:
@@ -18,9 +19,19 @@ if TYPE_CHECKING:
 OF_SUFFIX: dict[str, Callable[[Path], ModelSource]] = {SUFFIX: FileSource.of}
 """The sources of files, by suffix: one for each frontend. A file of another suffix is an ONNX model."""
 
+ONNX = ("", ".onnx")
+"""The suffixes of ONNX models, which no plug-in reads."""
+
 
 def source_of(model: Any) -> ModelSource:
     """The source of a file, of an ONNX model in memory, or of an exported program. InputError for other objects."""
-    if isinstance(model, str | Path) and (make := OF_SUFFIX.get(Path(model).suffix)) is not None:
+    if isinstance(model, str | Path) and (make := _reader(Path(model))) is not None:
         return make(Path(model))
     return ProgramSource.of(model) if is_program(model) else OnnxSource.of(model)
+
+
+def _reader(path: Path) -> Callable[[Path], ModelSource] | None:
+    """What makes the source of a file, by its suffix: of mlc, or of a plug-in; None for ONNX models."""
+    if path.suffix in OF_SUFFIX:
+        return OF_SUFFIX[path.suffix]
+    return None if path.suffix in ONNX else frontend_of(path)

@@ -21,21 +21,42 @@ from mlc.target.variants import variant
 __all__ = ["DEFAULT", "Cache", "CpuTarget", "GpuTarget", "Target", "get", "names"]
 
 
+BUILT_IN = ("cpu", *NAMED, *GPUS)
+"""The names of mlc's own targets."""
+
+
 def names() -> tuple[str, ...]:
-    """The names of targets, ``cpu`` (this machine) first."""
-    return ("cpu", *NAMED, *GPUS)
+    """The names of targets, ``cpu`` (this machine) first, those of plug-ins last."""
+    from mlc import plugins
+
+    return (*BUILT_IN, *NAMED.keys() - {*BUILT_IN}, *(n for n in plugins.found("mlc.targets") if n not in BUILT_IN))
+
+
+def _base(name: str, known: tuple[str, ...]) -> str:
+    """The longest known name that ``name`` begins with."""
+    return max((each for each in known if f"{name}:".startswith(f"{each}:")), key=len, default="")
+
+
+def _found(base: str) -> Target:
+    if base == "cpu":
+        return detect()
+    if base in NAMED or base in GPUS:
+        return {**NAMED, **GPUS}[base]
+    from mlc import plugins
+
+    return plugins.target_named(base)
 
 
 def get(name: str) -> Target:
     """The target of this name, with the facts after a colon. InputError lists the known names."""
     if not isinstance(name, str):
         raise InputError(f"A target is a name, not a {type(name).__name__}", stage="options", hint=_instead(""))
-    base = max((known for known in names() if f"{name}:".startswith(f"{known}:")), key=len, default="")
+    base = _base(name, (*BUILT_IN, *NAMED)) or _base(name, names())
     facts = name[len(base) + 1 :]
     if not base or (base in GPUS and facts and "=" not in facts):
         unknown = name if base else name.partition(":")[0]
         raise InputError(f"Unknown target '{unknown}'", stage="options", hint=_instead(unknown))
-    return variant(detect() if base == "cpu" else {**NAMED, **GPUS}[base], facts)
+    return variant(_found(base), facts)
 
 
 def _instead(unknown: str) -> str:

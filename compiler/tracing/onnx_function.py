@@ -18,6 +18,7 @@ from mlc.frontends.array.functions.shaping import squeeze
 from mlc.frontends.array.transforms.modules import Module, call
 from mlc.frontends.onnx import import_model
 from mlc.frontends.onnx.reading.data import TensorData
+from mlc.plugins import load_operators
 
 FLOATS = (TensorProto.FLOAT16, TensorProto.FLOAT, TensorProto.DOUBLE)
 CONSTANTS = ("Dropout", "NonMaxSuppression", "OneHot", "Pad", "Range", "Resize", "Upsample")
@@ -32,6 +33,7 @@ class OnnxFunction:
     """
 
     def __init__(self, model: ModelProto, dims: Mapping[str, int]) -> None:
+        load_operators()
         open_model, self.weights = _opened(model)
         self.inputs = [x.name for x in open_model.graph.input][: -len(self.weights) or None]
         text = f"{of_bytes(open_model.SerializeToString(deterministic=True))} {sorted(dims.items())}"

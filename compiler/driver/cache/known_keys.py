@@ -19,6 +19,7 @@ from mlc.driver.cache.disk_cache import Cache
 from mlc.driver.source import Source
 from mlc.driver.toolchain.c_compiler import Toolchain
 from mlc.options import Options
+from mlc.plugins import code_of
 
 KIND, FILE = "models", "known.json"
 
@@ -55,7 +56,7 @@ def learn(
 
 def _needs_key(source: Source) -> str:
     """The key of what a model calls: a digest of the model, the compiler and the user's code that imports it."""
-    code = json.dumps(source.code(), sort_keys=True)
+    code = json.dumps({**source.code(), **dict(code_of(source))}, sort_keys=True)
     return hashlib.sha256(f"{source.digest} {digest.of_sources()} {code}".encode()).hexdigest()
 
 
