@@ -109,13 +109,8 @@ def _differentiable_operators(inputs: Sequence[Any]) -> Iterator[None]:
     if not torch.is_grad_enabled() or not any(isinstance(x, torch.Tensor) and x.requires_grad for x in inputs):
         yield
         return
-    onednn = torch.backends.mkldnn.enabled
-    torch.backends.mkldnn.enabled = False
-    try:
-        with sdpa_kernel(SDPBackend.MATH):
-            yield
-    finally:
-        torch.backends.mkldnn.enabled = onednn
+    with torch.backends.mkldnn.flags(enabled=False), sdpa_kernel(SDPBackend.MATH):
+        yield
 
 
 def _decompositions() -> dict[Any, Function]:

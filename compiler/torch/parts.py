@@ -13,6 +13,7 @@ from copy import deepcopy
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
@@ -46,7 +47,8 @@ def in_parts(
 ) -> Function:
     """``graph`` with its operators but those nodes of ``eager`` in parts, each of which ``part`` compiles; it gets the
     parameters among its inputs as ``constants``, and the example of no other input."""
-    graph = deepcopy(graph)  # which others may keep
+    with unset_fake_temporarily():  # the graph's constants are copied, too
+        graph = deepcopy(graph)  # which others may keep
     names = [node.name for node in graph.graph.nodes if node.op == "placeholder"]
     known = {names[n]: (name, example_inputs[n]) for n, name in constants.items()}
     partitioner = CapabilityBasedPartitioner(graph, _Compiled(eager), allows_single_node_partition=True)

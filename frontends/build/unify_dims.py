@@ -8,12 +8,12 @@ dimensions are checked to be equal at run time.
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Container, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from mlc.dialects.graph.loop import local_symbols
 from mlc.dialects.graph.sizes import sizes_of
-from mlc.dialects.semantics.dims import Dim, DimLike, floordiv, symbols_of
+from mlc.dialects.semantics.dims import Dim, DimLike, evaluate, floordiv, symbols_of
 from mlc.frontends.build.folding.prove import always_zero, never_zero
 from mlc.frontends.build.runtime_scalars import values_of
 from mlc.frontends.build.tensors import Tensor
@@ -21,6 +21,7 @@ from mlc.frontends.build.tensors import Tensor
 if TYPE_CHECKING:
     from mlc.frontends.build.methods.movement import Movement
 
+T = TypeVar("T")
 
 class Fixed(Exception):
     """A dimension ``symbol`` of the inputs has to be ``extent``."""
@@ -28,6 +29,17 @@ class Fixed(Exception):
     def __init__(self, symbol: str, extent: DimLike) -> None:
         super().__init__(f"{symbol} is {extent}")
         self.symbol, self.extent = symbol, extent
+
+
+def with_fixed_dims(translate: Callable[[dict[str, DimLike]], T], dims: Mapping[str, int]) -> T:
+    """``translate`` of the dimensions of inputs that are fixed, again where one more has to be."""
+    fixed = dict[str, DimLike](dims)
+    while True:
+        try:
+            return translate(fixed)
+        except Fixed as found:
+            fixed = {name: evaluate(d, {found.symbol: found.extent}) for name, d in fixed.items()}
+            fixed[found.symbol] = found.extent
 
 
 def unify_dims(

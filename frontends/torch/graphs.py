@@ -9,10 +9,12 @@ import torch
 from torch.fx import Graph, Node
 from xdsl.ir import Block
 
+from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.weights import WeightStore
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.module import graph_module
+from mlc.frontends.build.unify_dims import with_fixed_dims
 from mlc.frontends.imported import Imported
 from mlc.frontends.torch.arguments import argument_of, is_argument
 from mlc.frontends.torch.errors import Unsupported, UnsupportedError
@@ -31,9 +33,18 @@ def import_graph(graph: Graph, constants: Constants, name: str) -> Imported:
     Raises:
         UnsupportedError: it uses what mlc does not support; lists all of it.
     """
+    return with_fixed_dims(lambda fixed: _imported(graph, constants, name, fixed), {})
+
+
+def _imported(graph: Graph, constants: Constants, name: str, fixed: Mapping[str, DimLike]) -> Imported:
+    """As ``import_graph``.
+
+    Raises:
+        Fixed: the graph can only be right where that dimension has one extent.
+    """
     weights = WeightStore()
     importer = Importer(Builder(Block(), weights))
-    values, inputs = _inputs(graph, constants, importer)
+    values, inputs = _inputs(graph, constants, importer, fixed)
     own = [None if isinstance(each, Node) and each.op == "placeholder" else each for each in results_of(graph)]
     results = importer.nodes(graph, values, own)
     outputs = importer.outputs({f"y{n}": result for n, result in enumerate(results)})
@@ -42,10 +53,12 @@ def import_graph(graph: Graph, constants: Constants, name: str) -> Imported:
     return Imported(graph_module(importer.build, inputs, outputs), weights, name)
 
 
-def _inputs(graph: Graph, constants: Constants, importer: Importer) -> tuple[dict[Node, Any], list[str]]:
+def _inputs(
+    graph: Graph, constants: Constants, importer: Importer, fixed: Mapping[str, DimLike]
+) -> tuple[dict[Node, Any], list[str]]:
     """The values of the placeholders, and the names of those that are arguments."""
     nodes = [node for node in graph.nodes if node.op == "placeholder"]
-    symbols = Symbols({n.name: n for n in nodes if n.name not in constants}, {})
+    symbols = Symbols({n.name: n for n in nodes if n.name not in constants}, fixed)
     values: dict[Node, Any] = {}
     for node in nodes:
         try:

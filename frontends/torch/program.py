@@ -13,14 +13,14 @@ from torch.fx import Node
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block
 
-from mlc.dialects.semantics.dims import DimLike, evaluate
+from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.weights import WeightStore
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.folding.prove import assuming
 from mlc.frontends.build.module import graph_module
 from mlc.frontends.build.tensors import Tensor
-from mlc.frontends.build.unify_dims import Fixed
+from mlc.frontends.build.unify_dims import with_fixed_dims
 from mlc.frontends.imported import Imported
 from mlc.frontends.torch.arguments import argument_of, is_argument
 from mlc.frontends.torch.dtypes import Complex
@@ -52,13 +52,8 @@ def import_program(
 
 def translate(program: ExportedProgram, dims: Mapping[str, int], opened: Container[str] = ()) -> Translated:
     """(module, weights, unsupported operators); the module is only complete where there are none."""
-    lowered, fixed = decomposed(program), dict[str, DimLike](dims)
-    while True:
-        try:
-            return _translated(lowered, fixed, opened)
-        except Fixed as found:
-            fixed = {name: evaluate(d, {found.symbol: found.extent}) for name, d in fixed.items()}
-            fixed[found.symbol] = found.extent
+    lowered = decomposed(program)
+    return with_fixed_dims(lambda fixed: _translated(lowered, fixed, opened), dims)
 
 
 def decomposed(program: ExportedProgram) -> ExportedProgram:

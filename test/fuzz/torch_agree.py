@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch._dynamo.exc import BackendCompilerFailed
 from torch_samples import Sample, tensors_of
 
 from mlc.dialects.semantics.interpreter import interpret
@@ -123,7 +124,8 @@ def _run(samples: Sequence[Sample], run: Judge) -> Any:
         inner = error.__cause__ or error
         if isinstance(inner, UnsupportedError):
             return f"{REFUSED}: {'; '.join(sorted({f'{each.op}: {each.why}' for each in inner.found}))}"
-        kind = NO_REFERENCE if type(error).__module__.startswith("torch") else CRASH
+        is_of_torch = type(error).__module__.startswith("torch") and not isinstance(error, BackendCompilerFailed)
+        kind = NO_REFERENCE if is_of_torch else CRASH
         return f"{kind}: {type(inner).__name__} {_line(inner)}"
 
 

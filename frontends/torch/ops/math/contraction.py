@@ -128,7 +128,9 @@ def attend_on_cpu(
     attn_mask: Tensor | None = None,
     scale: float | None = None,
 ) -> tuple[Tensor, None]:
-    return attend(call, q, k, v, attn_mask, dropout_p, is_causal, scale=scale), None
+    """Fewer heads of keys and values serve several of the queries each."""
+    grouped = k.shape[-3] != q.shape[-3]
+    return attend(call, q, k, v, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=grouped), None
 
 
 def _four(call: Call, x: Tensor) -> Tensor:
