@@ -81,7 +81,7 @@ def _specs(inputs: Sequence[str], dims: Mapping[str, int]) -> dict[str, TensorSp
     for text in inputs:
         name, spec = _spec(text, dims)
         if name in specs:
-            raise InputError(f"'--input {name}' is given twice")
+            raise InputError(f"'--input {name}' is given twice", hint="Give each input once")
         specs[name] = spec
     unknown = set(dims) - {d.strip() for text in inputs for d in text.partition("[")[2].rstrip("]").split(",")}
     if unknown:
@@ -115,7 +115,7 @@ def _function(module: str, name: str) -> Callable[..., Any]:
     found: Any = _guarded(lambda: _module(module), module)
     for part in name.split("."):
         if not hasattr(found, part):
-            raise InputError(f"{module} has no function '{name}'")
+            raise InputError(f"{module} has no function '{name}'", hint="Write it as the module has it")
         found = getattr(found, part)
     if not callable(found):
         raise InputError(f"{module}:{name} is a {type(found).__name__}, not a function")

@@ -22,9 +22,9 @@ class Mesh:
         self.axes = dict(axes)
         shown = ", ".join(f"{name}={count}" for name, count in axes.items())
         if len(axes) != 1 or not all(isinstance(count, int) and count > 0 for count in axes.values()):
-            raise InputError(f"Mesh({shown})", hint="Give one axis, such as Mesh(data=2)")
+            raise InputError(f"Mesh({shown}) is no mesh", hint="Give one axis, such as Mesh(data=2)")
         if prod(axes.values()) != size():
-            raise InputError(f"Mesh({shown}) on {size()} ranks", hint="Start as many ranks as the mesh has")
+            raise InputError(f"Mesh({shown}) does not fit {size()} ranks", hint="Start as many ranks as the mesh has")
 
     @property
     def ranks(self) -> int:
@@ -59,7 +59,9 @@ class P:
     def check(self, x: Array) -> None:
         """Raises InputError where the array has fewer axes than names."""
         if len(self.names) > len(x.shape):
-            raise InputError(f"{self} of an array of shape {list(x.shape)}", hint="Give a name for each axis at most")
+            raise InputError(
+                f"{self} does not fit an array of shape {list(x.shape)}", hint="Give a name for each axis at most"
+            )
 
     def __repr__(self) -> str:
         return f"P({', '.join(map(repr, self.names))})"
@@ -78,6 +80,6 @@ def specs_of(tree: Any, specs: Any) -> list[P]:
     children = trees.children(tree)
     below = dict(enumerate(specs)) if isinstance(specs, tuple | list) else specs
     if children is None or not isinstance(below, dict) or {key for key, _ in children} != set(below):
-        what = f"Shardings {specs!r} for {type(tree).__name__} of {len(trees.leaves(tree))} arrays"
+        what = f"Shardings {specs!r} do not fit a {type(tree).__name__} of {len(trees.leaves(tree))} arrays"
         raise InputError(what, hint="Give a P, or one for each part of the tree")
     return [spec for key, child in children for spec in specs_of(child, below[key])]

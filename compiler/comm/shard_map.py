@@ -30,7 +30,7 @@ def shard_map(f: Callable[..., Any], mesh: Mesh, in_specs: Any, out_specs: Any) 
     def run(*args: Any) -> Any:
         if not isinstance(in_specs, tuple) or len(in_specs) != len(args):
             hint = "Give a tuple with one P, or tree of them, for each argument"
-            raise InputError(f"shard_map of {len(args)} arguments with in_specs {in_specs!r}", hint=hint)
+            raise InputError(f"shard_map has {len(args)} arguments and in_specs {in_specs!r}", hint=hint)
         result = f(*_each(_entered, args, in_specs, mesh))
         return _each(_left, result, out_specs, mesh)
 

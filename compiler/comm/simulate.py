@@ -33,7 +33,10 @@ def simulate(f: Callable[..., Any], ranks: int, limit: float = 60.0) -> Callable
         values = [elements(x) for x in leaves]
         for x in values:
             if not x.ndim or len(x) != ranks:
-                raise InputError(f"simulate: an array of shape {x.shape}", hint=f"Give one for each of {ranks} ranks")
+                raise InputError(
+                    f"simulate: an array of shape {x.shape} is not one for each rank",
+                    hint=f"Give one for each of {ranks} ranks",
+                )
         specs = trees.unflatten(tree, [TensorSpec(x.dtype, x.shape[1:]) for x in values])
         with traced_for(ranks):
             traced = jit(f).lower(*specs)

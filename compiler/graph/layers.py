@@ -55,7 +55,9 @@ class Layer:
             InputError: before ``forward``.
         """
         if self.inputs is None:
-            raise InputError(f"backward of layer {self.name} before forward", hint="Call forward(inputs) first")
+            raise InputError(
+                f"backward of layer {self.name} before forward is not defined", hint="Call forward(inputs) first"
+            )
         self.grads, found = _programs(self)[1](self.params, self.inputs, _floats(grad))
         return trees.leaves(found)[0].numpy()
 
@@ -104,7 +106,10 @@ class Dense(Layer):
     def __init__(self, *sizes: int, rng: np.random.Generator | None = None, name: str = "") -> None:
         super().__init__(name)
         if len(sizes) not in (1, 2):
-            raise InputError(f"Dense of {len(sizes)} sizes", hint="Give the number of outputs, or inputs and outputs")
+            raise InputError(
+                f"Dense takes one size or two, not {len(sizes)}",
+                hint="Give the number of outputs, or inputs and outputs",
+            )
         self.sizes, self.rng = sizes, rng
         if len(sizes) == 2:
             self._initialize(sizes[0])

@@ -164,7 +164,9 @@ def _method(x: Any, name: str, *args: Any, **kwargs: Any) -> Any:
     """A method or operator of arrays."""
     found = getattr(as_array(x), name)(*args, **kwargs)
     if found is NotImplemented:
-        raise InputError(f"{name.strip('_')} of an array and {', '.join(type(y).__name__ for y in args)}")
+        raise InputError(
+            f"{name.strip('_')} is not defined on an array and {', '.join(type(y).__name__ for y in args)}"
+        )
     return found
 
 

@@ -27,14 +27,12 @@ class Optimizer:
 
     def __init__(self, transformation: GradientTransformation) -> None:
         if not isinstance(transformation, GradientTransformation):
-            what = f"Optimizer of a {type(transformation).__name__}"
+            what = f"Optimizer cannot take a {type(transformation).__name__}"
             raise InputError(what, hint="Give a transformation, such as optim.adam(1e-3)")
         self.factory: Callable[..., GradientTransformation] = _same
         self.options: dict[str, Any] = {"transformation": transformation}
 
-    def compute_gradients(
-        self, loss: Node, var_list: Sequence[Variable] | None = None
-    ) -> list[tuple[Node, Variable]]:
+    def compute_gradients(self, loss: Node, var_list: Sequence[Variable] | None = None) -> list[tuple[Node, Variable]]:
         """(gradient, variable) of the variables, by default those that are trainable and that ``loss`` depends on.
 
         Raises:

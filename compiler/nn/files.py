@@ -91,7 +91,9 @@ def load_file(path: str | Path) -> dict[str, np.ndarray[Any, Any]]:
     try:
         found: dict[str, np.ndarray[Any, Any]] = library.load_file(path)
     except Exception as error:  # SafetensorError, which has no public home
-        raise InputError(f"'{path}' is no file of safetensors: {error}") from error
+        raise InputError(
+            f"'{path}' is no file of safetensors: {error}", hint="Write it by save_file, or copy it again"
+        ) from error
     return found
 
 
@@ -103,7 +105,9 @@ def metadata_of(path: str | Path) -> dict[str, str]:
             header = json.loads(file.read(min(size, LONGEST_HEADER)))
             return {str(name): str(value) for name, value in header.get("__metadata__", {}).items()}
     except (OSError, ValueError, AttributeError) as error:
-        raise InputError(f"'{path}' is no file of safetensors: {error}") from error
+        raise InputError(
+            f"'{path}' is no file of safetensors: {error}", hint="Write it by save_file, or copy it again"
+        ) from error
 
 
 def save_onnx(model: str | Path, weights: Mapping[str, Any], path: str | Path) -> None:
@@ -123,7 +127,10 @@ def save_onnx(model: str | Path, weights: Mapping[str, Any], path: str | Path) -
         array = np.asarray(from_tensor(value))
         if tensor is None or tuple(tensor.dims) != array.shape:
             wanted = "has no such initializer" if tensor is None else f"has the shape {tuple(tensor.dims)}"
-            raise InputError(f"'{name}' is an array {array.shape}, where '{model}' {wanted}")
+            raise InputError(
+                f"'{name}' is an array {array.shape}, where '{model}' {wanted}",
+                hint="Give the weights of mlc.function(model)",
+            )
         dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)
         tensor.CopyFrom(onnx.numpy_helper.from_array(array.astype(dtype), name))
     written_whole(path, lambda file: file.write_bytes(made.SerializeToString()))

@@ -95,7 +95,10 @@ def trunc_normal(
     """
     a, b = ((edge - mean) / (std * math.sqrt(2)) for edge in (low, high))
     if math.erf(b) - math.erf(a) < 2e-3:
-        raise InputError(f"A normal distribution of mean {mean} and deviation {std} is hardly in [{low}, {high}]")
+        raise InputError(
+            f"A normal distribution of mean {mean} and deviation {std} is hardly in [{low}, {high}]",
+            hint="Give limits around the mean",
+        )
     generator = _from(rng)
     values = generator.normal(mean, std, _extents(shape))
     while (outside := (values < low) | (values > high)).any():
@@ -110,7 +113,9 @@ def fans(shape: Shape) -> tuple[int, int]:
         InputError: fewer than two dimensions.
     """
     if len(shape) < 2:
-        raise InputError(f"A weight of shape {tuple(shape)} has no number of inputs and outputs")
+        raise InputError(
+            f"A weight of shape {tuple(shape)} has no number of inputs and outputs", hint="Give two dimensions or more"
+        )
     window = math.prod(shape[2:])
     return shape[1] * window, shape[0] * window
 

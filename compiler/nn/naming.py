@@ -72,7 +72,10 @@ def _like(name: str, leaf: Any, value: Any) -> Array:
     given = as_array(from_tensor(value))
     wanted = as_array(leaf)
     if given.shape != wanted.shape:
-        raise InputError(f"'{name}' has the shape {given.shape}, where the model has {wanted.shape}")
+        raise InputError(
+            f"'{name}' has the shape {given.shape}, where the model has {wanted.shape}",
+            hint="Load the state of the same model",
+        )
     return as_array(given.numpy().astype(wanted.dtype))
 
 

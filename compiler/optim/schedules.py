@@ -54,7 +54,7 @@ def joined(schedules: Sequence[Schedule], ends: Sequence[int]) -> Schedule:
         InputError: not one end less than schedules.
     """
     if len(ends) != len(schedules) - 1:
-        raise InputError(f"{len(schedules)} schedules with {len(ends)} ends")
+        raise InputError(f"{len(schedules)} schedules have {len(ends)} ends", hint="Give one end fewer than schedules")
 
     def at(step: Any) -> Any:
         given = as_array(step)

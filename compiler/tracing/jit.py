@@ -294,7 +294,10 @@ def _named(f: Callable[..., Any], signature: inspect.Signature, parameter: str |
     """A parameter by name or number."""
     names = list(signature.parameters)
     if isinstance(parameter, int) and not 0 <= parameter < len(names):
-        raise InputError(f"jit: {_name(f)} has {len(names)} parameters, and donate says number {parameter}")
+        raise InputError(
+            f"jit: {_name(f)} has {len(names)} parameters, and donate says number {parameter}",
+            hint="Parameters count from 0",
+        )
     return parameter if isinstance(parameter, str) else names[parameter]
 
 
@@ -350,11 +353,17 @@ def _open(name: str, shape: Shape, wanted: Sequence[Any]) -> Shape:
     """The shape with the dimensions open that ``wanted`` names; None keeps one."""
     made: list[DimLike] = []
     if not isinstance(wanted, Sequence) or len(shape) != len(wanted):
-        raise InputError(f"jit: argument '{name}' has shape {shape}, and shapes says {wanted}")
+        raise InputError(
+            f"jit: argument '{name}' has shape {shape}, and shapes says {wanted}",
+            hint="Give shapes of that rank and those extents",
+        )
     for extent, each in zip(shape, wanted, strict=True):
         dim = extent if each is None else parse_open_dim(each) if isinstance(each, str) else each
         if not isinstance(dim, Dim) and dim != extent:
-            raise InputError(f"jit: argument '{name}' has shape {shape}, and shapes says {tuple(wanted)}")
+            raise InputError(
+                f"jit: argument '{name}' has shape {shape}, and shapes says {tuple(wanted)}",
+                hint="Give shapes of that rank and those extents",
+            )
         made.append(dim)
     return tuple(made)
 

@@ -68,11 +68,16 @@ class Stateful:
         wanted = tree.children()[: len(self.names)]
         for name, want, found in zip(self.names, wanted, [*results, *[None] * len(wanted)], strict=False):
             if want != found:
-                raise InputError(f"jit: the new value of '{name}' has the structure {found}, not {want}")
+                raise InputError(
+                    f"jit: the new value of '{name}' has the structure {found}, not {want}",
+                    hint="Return a state like the one before",
+                )
         pairs = zip(list(traced.inputs.items())[:count], traced.outputs, strict=False)
         for (name, old), new in pairs:
             if (old.element, old.shape) != (new.element, new.shape):
-                raise InputError(f"jit: the new value of '{name}' is {new}, not {old}")
+                raise InputError(
+                    f"jit: the new value of '{name}' is {new}, not {old}", hint="Return a state like the one before"
+                )
         rest = results[len(wanted) :]
         return rest[0] if len(rest) == 1 else trees.tuple_of(rest)
 

@@ -119,5 +119,8 @@ def _restored(found: dict[str, np.ndarray[Any, Any]], like: Any, path: Path) -> 
     given = {name: (x.dtype, x.shape) for name, x in found.items()}
     if wanted != given:
         names = sorted(name for name in wanted.keys() | given.keys() if wanted.get(name) != given.get(name))
-        raise InputError(f"'{path}' is of another model or optimizer: {', '.join(names[:5])}")
+        raise InputError(
+            f"'{path}' is of another model or optimizer: {', '.join(names[:5])}",
+            hint="Give the model and optimizer that wrote it, or another folder",
+        )
     return trees.unflatten(trees.flatten(like)[1], [as_array(found[name]) for name in _names(like)])

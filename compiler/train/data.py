@@ -53,7 +53,7 @@ class ArrayData:
             InputError: the ranks do not divide a batch evenly.
         """
         if self.batch_size % ranks:
-            what = f"Batches of {self.batch_size} elements for {ranks} ranks"
+            what = f"Batches of {self.batch_size} elements for {ranks} ranks have no equal parts"
             raise InputError(what, hint="Give a batch size that the number of ranks divides")
         made = copy(self)
         made._rank, made._ranks = rank, ranks

@@ -42,7 +42,7 @@ class Shards:
             return None if ranks == 1 else Shards(None)
         if not isinstance(count, int) or count < 1 or count % ranks:
             hint = f"Give a multiple of the {ranks} ranks" if ranks > 1 else "Give a number from 1 on"
-            raise InputError(f"{count} shards on {ranks} ranks", hint=hint)
+            raise InputError(f"{count} shards cannot be on {ranks} ranks", hint=hint)
         here = count // ranks
         if ranks > 1 and here & (here - 1):
             what = f"{count} shards on {ranks} ranks: {here} on each, whose sum is no part of the tree over all shards"
@@ -94,7 +94,7 @@ def _is_averaged(x: Array) -> bool:
 def _parts(x: Array, count: int) -> Array:
     """A batch [rows, …] as [count, rows / count, …]."""
     if not x.shape or x.shape[0] % count:
-        what = f"An array of shape {list(x.shape)} in a batch, for {count} shards on this rank"
+        what = f"An array of shape {list(x.shape)} in a batch, for {count} shards on this rank, has no equal parts"
         raise InputError(what, hint="Give rows of which each shard has as many")
     return mnp.reshape(x, (count, x.shape[0] // count, *x.shape[1:]))
 

@@ -45,7 +45,10 @@ def first_state(model: Any, optimizer: GradientTransformation, seed: int, traina
     check_optimizer(optimizer)
     parameters, rest = partition(model, trainable)
     if not trees.leaves(parameters):
-        raise InputError(f"{type(model).__name__} has no parameters that are trained")
+        raise InputError(
+            f"{type(model).__name__} has no parameters that are trained",
+            hint="Give a model with parameters, or another trainable",
+        )
     as_arrays = lambda tree: trees.tree_map(as_array, tree)  # noqa: E731
     state = as_arrays(optimizer.init(parameters))
     loss_scale(state)

@@ -196,7 +196,9 @@ def _next(batches: Iterator[Any], step: int) -> Any:
     try:
         return next(batches)
     except StopIteration:
-        raise InputError(f"The data ends after {step} steps") from None
+        raise InputError(
+            f"The data ends after {step} steps", hint="Give data that may be read again, or train fewer steps"
+        ) from None
 
 
 @contextmanager

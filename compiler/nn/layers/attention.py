@@ -39,7 +39,10 @@ class MultiheadAttention(Module):
         rng: np.random.Generator | None = None,
     ) -> None:
         if num_heads < 1 or embed_dim % num_heads:
-            raise InputError(f"Vectors of {embed_dim} elements in {num_heads} heads: the heads do not divide them")
+            raise InputError(
+                f"Vectors of {embed_dim} elements in {num_heads} heads: the heads do not divide them",
+                hint="Give num_heads that divides embed_dim",
+            )
         self.in_proj_weight = init.xavier_uniform((3 * embed_dim, embed_dim), rng=rng)
         self.in_proj_bias = init.zeros((3 * embed_dim,)) if bias else None
         self.out_proj = Linear(embed_dim, embed_dim, bias, rng)

@@ -38,7 +38,10 @@ class Tied(Module):
                     raise InputError(f"{type(model).__name__} has no parameter '{each}' to tie", hint=_names(found))
             if as_array(found[name]).shape != as_array(found[other]).shape:
                 shapes = f"{as_array(found[name]).shape} and {as_array(found[other]).shape}"
-                raise InputError(f"'{name}' and '{other}' have the shapes {shapes}: they cannot be one")
+                raise InputError(
+                    f"'{name}' and '{other}' have the shapes {shapes}: they cannot be one",
+                    hint="Tie parameters of one shape",
+                )
             self._set(name, None)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

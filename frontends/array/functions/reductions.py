@@ -34,7 +34,7 @@ def axes_of(x: Array, axis: Axis) -> tuple[int, ...]:
         raise InputError(f"An array of shape {x.shape} has no axis {axis}", hint=hint)
     found = sorted(operator.index(a) % x.ndim for a in given)
     if len(set(found)) < len(found):
-        raise InputError(f"Axes {axis} name one axis twice")
+        raise InputError(f"Axes {axis} name one axis twice", hint="Give each axis once")
     return tuple(found)
 
 
@@ -130,7 +130,9 @@ def masked(x: Any, mask: Any, value: Any) -> Any:
 
 def not_empty(x: Array, axis: Axis) -> Array:
     if any(x.shape[a] == 0 for a in axes_of(x, axis)):
-        raise InputError(f"An array of shape {x.shape} has no extreme element along axis {axis}")
+        raise InputError(
+            f"An array of shape {x.shape} has no extreme element along axis {axis}", hint="Give an array that has some"
+        )
     return x
 
 

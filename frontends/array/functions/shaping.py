@@ -39,7 +39,10 @@ def reshape(x: Any, /, shape: Extents, order: str = "C", *, copy: bool | None = 
         rest = product(d for d in wanted if d != -1)
         wanted[wanted.index(-1)] = _quotient(given, rest)
     if product(wanted) != product(given.shape):
-        raise InputError(f"An array of shape {given.shape} cannot become one of shape {tuple(wanted)}")
+        raise InputError(
+            f"An array of shape {given.shape} cannot become one of shape {tuple(wanted)}",
+            hint="Give a shape of as many elements",
+        )
     return apply(reshaped, [given], (tuple(wanted),), given.element, wanted)
 
 
@@ -147,7 +150,10 @@ def concat(arrays: Sequence[Any], /, axis: int | None = 0, dtype: Any = None) ->
     first = given[0].shape
     for x in given[1:]:
         if (*x.shape[:at], *x.shape[at + 1 :]) != (*first[:at], *first[at + 1 :]):
-            raise InputError(f"Arrays of shapes {first} and {x.shape} do not concatenate along axis {axis}")
+            raise InputError(
+                f"Arrays of shapes {first} and {x.shape} do not concatenate along axis {axis}",
+                hint="The other extents must be equal",
+            )
     total: DimLike = 0
     for x in given:
         total = total + x.shape[at]

@@ -43,7 +43,10 @@ def dot_product_attention(
         raise InputError(what, hint="Give one from 0 to before 1, and a key as rng")
     q, k, v = operands(query, key, value, lowest=2)
     if not len(q.shape) == len(k.shape) == len(v.shape) == 4 or q.shape[3] != k.shape[3] or k.shape[2] != v.shape[2]:
-        raise InputError(f"Attention of queries {q.shape}, keys {k.shape} and values {v.shape}: the shapes do not fit")
+        raise InputError(
+            f"Attention of queries {q.shape}, keys {k.shape} and values {v.shape}: the shapes do not fit",
+            hint="Give [batch, positions, heads, size], sizes of queries and keys equal",
+        )
     size = q.shape[3]
     if scale is None and not isinstance(size, int):
         raise InputError(f"Attention of vectors of an open size {size}: the scale depends on it", hint="Give the scale")

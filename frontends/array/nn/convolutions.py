@@ -181,7 +181,10 @@ def _pads(
         return tuple(zip(*same, strict=True)) if padding == "same" else ((0, 0),) * len(spatial)
     each = (padding,) * len(spatial) if isinstance(padding, int) else tuple(padding)
     if len(each) != len(spatial):
-        raise InputError(f"Padding {each} for {len(spatial)} spatial dimensions: it needs a number for each, or a pair")
+        raise InputError(
+            f"Padding {each} for {len(spatial)} spatial dimensions: it needs a number for each, or a pair",
+            hint="Give padding=1, or ((1, 1), (2, 2))",
+        )
     return tuple((p, p) if isinstance(p, int) else (p[0], p[1]) for p in each)
 
 
@@ -191,7 +194,10 @@ def _extents(
     sizes = zip(x.shape[2:], kernel, strides, dilations, pads, strict=True)
     found = [window_extent(n + a + b, k, s, d) for n, k, s, d, (a, b) in sizes]
     if any(isinstance(n, int) and n < 1 for n in found):
-        raise InputError(f"A window of {tuple(kernel)} in an image of {x.shape[2:]} with padding {pads} does not fit")
+        raise InputError(
+            f"A window of {tuple(kernel)} in an image of {x.shape[2:]} with padding {pads} does not fit",
+            hint="Give more padding, or a smaller window",
+        )
     return found
 
 

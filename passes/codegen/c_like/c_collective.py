@@ -28,7 +28,7 @@ def ranks_of(program: rt.ProgramOp) -> int:
     """
     found = {n.value.data for o in collectives_of(program) if isinstance(n := o.how.data.get("ranks"), IntegerAttr)}
     if len(found) > 1:
-        raise ValueError(f"collectives of {sorted(found)} ranks in one program")
+        raise ValueError(f"one program has collectives of {sorted(found)} ranks")
     return found.pop() if found else 0
 
 

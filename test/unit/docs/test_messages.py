@@ -11,11 +11,12 @@ SENTENCES = {"InputError", "ArgumentError", "TraceError", "ShapeError", "RunErro
 STATES = re.compile(
     r"\b(is|are|was|were|has|have|had|must|cannot|can|needs?|does|do|takes?|gives?|reads?|says?|fits?|lacks?|fails?"
     r"|failed|divide|uses?|names?|returns?|draws?|ends?|broadcast|accepts?|repeats?|would|computes?|calls?|imports?"
-    r"|depends|overlaps?|asks|exists?|concatenate|allowed|differ|selects|holds?|starts|unknown|splits|changes|begins|differs)\b",
+    r"|depends|overlaps?|asks|exists?|concatenate|allowed|differ|selects|holds?|starts|unknown|splits|changes|begins|differs|ended|waited|shifts|updates|run|came)\b",
     re.IGNORECASE,
 )
 """A verb, or "unknown": without one a message names a thing, and not what is wrong with it."""
-QUOTES = {"apply_schedules.py", "functions.py", "mistakes.py", "stateful.py", "sizes.py", "trainer.py"}
+QUOTES = {"apply_schedules.py", "functions.py", "mistakes.py", "stateful.py", "sizes.py", "trainer.py",
+          "ends.py"}  # fmt: skip
 """Files with a message that is another error's, after its line or name."""
 
 

@@ -159,7 +159,7 @@ def test_schedules() -> None:
     np.testing.assert_allclose(found[:5], [0, 0.25, 0.5, 0.75, 1])
     np.testing.assert_allclose(found[5:], 0.6 + 0.4 * np.cos(np.pi * np.minimum(np.arange(1, 10), 8) / 8), rtol=1e-5)
     assert optim.constant(0.3)(mnp.asarray(7)) == 0.3
-    with pytest.raises(InputError, match="2 schedules with 2 ends"):
+    with pytest.raises(InputError, match="2 schedules have 2 ends"):
         optim.joined([rate, rate], [1, 2])
     with pytest.raises(InputError, match="0 steps"):
         optim.cosine(1.0, 0)
