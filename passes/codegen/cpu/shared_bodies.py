@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -31,14 +31,13 @@ DIVIDES = re.compile(r"[/%]|div|rem")
 TYPES = {"n": "int64_t", "f": "float", "d": "double"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Number:
-    """A literal that may become an argument: where it is, and what it costs in an innermost loop."""
+    """A literal that may become an argument: where it is, and whether it is an offset in an innermost loop."""
 
     start: int
     text: str
-    offset: bool  # of an address in an innermost loop
-    fixed: bool  # a divisor there, which must stay
+    offset: bool
 
     @property
     def kind(self) -> str:
@@ -56,7 +55,7 @@ class Kernel:
     @cached_property
     def numbers(self) -> list[Number]:
         """The literals that may become arguments, in order."""
-        return [number for number in _numbers(self.text) if not number.fixed]
+        return list(_numbers(self.text))
 
     @cached_property
     def key(self) -> str:
@@ -70,16 +69,24 @@ class Kernel:
 
 def shared_bodies(strings: Mapping[str, str]) -> dict[str, str]:
     """``strings``, symbol -> C text, with the functions of kernels that share a body under the first one's symbol."""
+    long = [(symbol, text) for symbol, text in strings.items() if text.count("\n") >= SHORT]
+    kernels = [Kernel(symbol, text.replace(symbol, "KERNEL", 1)) for symbol, text in long]
+    made = dict(strings)
+    for alike in _groups(kernels, lambda kernel: NUMBER.sub("#", kernel.text)):  # which is soon found
+        for group in _groups(alike, lambda kernel: kernel.key) if len(alike) > 1 else ():
+            columns = _columns(group)
+            if len(group) > 1 and _is_cheap(group[0], columns):
+                made |= dict.fromkeys((kernel.symbol for kernel in group), "")
+                made[group[0].symbol] = _shared(group, columns)
+    return {symbol: text for symbol, text in made.items() if text}
+
+
+def _groups(kernels: Sequence[Kernel], key: Callable[[Kernel], str]) -> list[list[Kernel]]:
+    """Kernels of equal keys, in order."""
     groups: dict[str, list[Kernel]] = {}
-    for symbol, text in strings.items():
-        kernel = Kernel(symbol, text.replace(symbol, "KERNEL", 1))
-        groups.setdefault(kernel.key if text.count("\n") >= SHORT else symbol, []).append(kernel)
-    made: dict[str, str] = {}
-    for group in groups.values():
-        columns = _columns(group)
-        shared = len(group) > 1 and _is_cheap(group[0], columns)
-        made |= {group[0].symbol: _shared(group, columns)} if shared else {k.symbol: strings[k.symbol] for k in group}
-    return {symbol: made[symbol] for symbol in strings if symbol in made}
+    for kernel in kernels:
+        groups.setdefault(key(kernel), []).append(kernel)
+    return list(groups.values())
 
 
 def _numbers(text: str) -> Iterator[Number]:
@@ -87,9 +94,9 @@ def _numbers(text: str) -> Iterator[Number]:
     start, loops, innermost = 0, 0, 2 if INNER in text else 1
     for line in text.splitlines(keepends=True):
         inner = loops >= innermost
-        for number, is_offset in _of_line(line):
-            fixed = inner and DIVIDES.search(line) is not None
-            yield Number(start + number.start(), number[0], inner and is_offset, fixed)
+        if not (inner and DIVIDES.search(line)):
+            for number, is_offset in _of_line(line):
+                yield Number(start + number.start(), number[0], inner and is_offset)
         loops += line.count("{\n") - (line.strip() == "}")
         loops -= line.startswith("void ")
         start += len(line)
@@ -98,12 +105,13 @@ def _numbers(text: str) -> Iterator[Number]:
 def _of_line(line: str) -> Iterator[tuple[re.Match[str], bool]]:
     """The literals of a line that may become variables, and whether each is added to an address: of index computations
     all, else floats that are not divided by, offsets, and integers that fill a vector."""
-    if "static" in line or "{" in line and not line.endswith("{\n"):
+    numbers = list(NUMBER.finditer(line))
+    if not numbers or "static" in line or "{" in line and not line.endswith("{\n"):
         return
     index, floats = INDEX.match(line), FLOATS.match(line) and "pow" not in line
     addresses = [m.span() for m in ADDRESS.finditer(line)]
     fills = [] if DIVIDES.search(line) else [m.span() for m in FILL.finditer(line)]
-    for number in NUMBER.finditer(line):
+    for number in numbers:
         inside = _is_inside(number, addresses)
         integer = number[0].isdigit() and int(number[0]) < 1 << 63
         if integer and (index or inside or _is_inside(number, fills)) or not number[0].isdigit() and floats:
