@@ -109,8 +109,13 @@ def _differentiable_operators(inputs: Sequence[Any]) -> Iterator[None]:
     if not torch.is_grad_enabled() or not any(isinstance(x, torch.Tensor) and x.requires_grad for x in inputs):
         yield
         return
-    with torch.backends.mkldnn.flags(enabled=False), sdpa_kernel(SDPBackend.MATH):
-        yield
+    onednn = torch.backends.mkldnn.enabled
+    torch._C._set_mkldnn_enabled(False)  # which torch.backends refuses to set once torch's testing tools are imported
+    try:
+        with sdpa_kernel(SDPBackend.MATH):
+            yield
+    finally:
+        torch._C._set_mkldnn_enabled(onednn)
 
 
 def _decompositions() -> dict[Any, Function]:

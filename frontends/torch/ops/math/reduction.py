@@ -67,6 +67,8 @@ def extreme_with_index(call: Call, x: Tensor, dim: int, keepdim: bool = False) -
 
 @aten("argmax", "argmin")
 def index_of_extreme(call: Call, x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    if not x.rank:
+        return call.build.constant(0, "i64")
     axes = call.axes(x, dim)
     kept = [1 if n in axes else d for n, d in enumerate(x.shape)] if keepdim else None
     if dim is None:

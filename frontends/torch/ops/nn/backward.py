@@ -89,3 +89,15 @@ def pad_backward(call: Call, grad: Tensor, x: Tensor, padding: Sequence[int]) ->
 @aten("softshrink_backward", "hardshrink_backward")
 def shrink_backward(call: Call, grad: Tensor, x: Tensor, lambd: float) -> Tensor:
     return call.build.map(f"where(abs(x1) > {float(lambd)!r}, x0, 0)", grad, x)
+
+
+@aten("_weight_norm_interface_backward")
+def weight_norm_backward(
+    call: Call, grad: Tensor, v: Tensor, g: Tensor, lengths: Tensor, dim: int
+) -> tuple[Tensor, Tensor]:
+    """Of ``g v / |v|``, with a length for each slice along ``dim``: the adjoints of v and g."""
+    build, others = call.build, [n for n in range(v.rank) if n != dim]
+    length = build.cast(lengths, v.element)
+    along = build.reduce("add", build.map("x0 * x1", grad, v), others, True)
+    by_v = build.formula("x2 / x3 * (x0 - x1 * (x4 / (x3 * x3)))", grad, v, g, length, along)
+    return by_v, build.map("x0 / x1", along, length)

@@ -133,6 +133,17 @@ def masked_scatter(call: Call, x: Tensor, mask: Tensor, source: Tensor) -> Tenso
     return build.compute(text, [x, whole, flat, order], x.shape)
 
 
+@aten("masked_scatter_backward")
+def masked_scatter_backward(call: Call, grad: Tensor, mask: Tensor, sizes: Sequence[DimLike]) -> Tensor:
+    """[sizes]: the adjoints where the mask is true, in order, and zeros after them: the adjoint of ``source``."""
+    build, count = call.build, product(sizes)
+    flags = build.reshape(build.broadcast(_leading(build, mask, grad.rank), grad.shape), (product(grad.shape),))
+    order = sorting.prefix_sum(build, build.cast(flags, "i64"))
+    at = build.reshape(build.map(f"where(x1, x0 - 1, {count})", order, flags), (*flags.shape, 1))
+    zeros = build.broadcast(build.constant(0, grad.element), (count,))
+    return build.reshape(writes.scatter_nd(build, zeros, at, build.reshape(grad, flags.shape)), tuple(sizes))
+
+
 @aten("bucketize", "searchsorted")
 def insertion_points(
     call: Call, a: Operand, b: Operand, *, right: bool = False, side: Any = None, sorter: Any = None, **_: Any

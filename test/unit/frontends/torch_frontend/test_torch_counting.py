@@ -48,6 +48,7 @@ def cases() -> dict[str, Case]:
         "inverses": (lambda a, t: (L.pinv(a), L.pinv(t, hermitian=True), L.pinv(a, rtol=1.1)), (low_rank, triangle)),
         "exponential": (torch.matrix_exp, (tall[:, :3],)),
         "scalars": (lambda x: (x.gather(0, torch.tensor([0, 0])), x.index_add(0, torch.tensor([0]), x)), (P[3],)),
+        "position": (lambda x: (x.argmax(0), x.argmin(-1, keepdim=True), x.argmax()), (P[3],)),
         "no dimension": (lambda x: x.squeeze([]), (torch.randn(1, 1),)),
         "diagonal": (lambda n: n.float().diagonal_scatter(torch.ones(3), 1), (WHOLE,)),
         "masked": (lambda x, n: x.masked_scatter(n > 1, n * 0.5), (P[:5], WHOLE)),
@@ -122,6 +123,17 @@ def test_positions_of_maxima_take_the_gradients() -> None:
     compiled = torch.compile(pools, backend="mlc", options={"fallback": False})
     wanted, found = (torch.autograd.grad(f(x), x)[0] for f in (pools, compiled))
     torch.testing.assert_close(found, wanted)
+
+
+def test_weights_of_a_direction_and_a_length() -> None:
+    norm = torch.nn.utils.parametrizations.weight_norm
+    net = torch.nn.Sequential(norm(torch.nn.Conv1d(2, 4, 3)), norm(torch.nn.Linear(6, 3)))
+    x = torch.randn(2, 2, 8)
+    found, wanted = (
+        torch.autograd.grad((f(x) ** 2).sum(), list(net.parameters()))
+        for f in (torch.compile(net, backend="mlc", options={"fallback": False}), net)
+    )
+    torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-5)
 
 
 def test_systems_are_solved_from_factors_on_both_sides() -> None:
