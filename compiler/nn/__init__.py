@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mlc.frontends.array.missing import missing
 from mlc.frontends.array.nn import activations as _activations
 from mlc.frontends.array.nn import attention as _attention
 from mlc.frontends.array.nn import convolutions as _convolutions
@@ -25,8 +26,31 @@ from mlc.nn.files import load_file as load_file
 from mlc.nn.files import save_file as save_file
 from mlc.nn.files import save_onnx as save_onnx
 from mlc.nn.init import manual_seed as manual_seed
+from mlc.nn.layers.activations import ELU as ELU
+from mlc.nn.layers.activations import GELU as GELU
+from mlc.nn.layers.activations import SELU as SELU
+from mlc.nn.layers.activations import Hardsigmoid as Hardsigmoid
+from mlc.nn.layers.activations import Hardswish as Hardswish
+from mlc.nn.layers.activations import Hardtanh as Hardtanh
+from mlc.nn.layers.activations import LeakyReLU as LeakyReLU
+from mlc.nn.layers.activations import LogSigmoid as LogSigmoid
+from mlc.nn.layers.activations import LogSoftmax as LogSoftmax
+from mlc.nn.layers.activations import Mish as Mish
+from mlc.nn.layers.activations import PReLU as PReLU
+from mlc.nn.layers.activations import ReLU as ReLU
+from mlc.nn.layers.activations import ReLU6 as ReLU6
+from mlc.nn.layers.activations import Sigmoid as Sigmoid
+from mlc.nn.layers.activations import SiLU as SiLU
+from mlc.nn.layers.activations import Softmax as Softmax
+from mlc.nn.layers.activations import Softplus as Softplus
+from mlc.nn.layers.activations import Softsign as Softsign
+from mlc.nn.layers.activations import Tanh as Tanh
 from mlc.nn.layers.attention import MultiheadAttention as MultiheadAttention
+from mlc.nn.layers.basic import ChannelDropout as ChannelDropout
 from mlc.nn.layers.basic import Dropout as Dropout
+from mlc.nn.layers.basic import Dropout1d as Dropout1d
+from mlc.nn.layers.basic import Dropout2d as Dropout2d
+from mlc.nn.layers.basic import Dropout3d as Dropout3d
 from mlc.nn.layers.basic import Embedding as Embedding
 from mlc.nn.layers.basic import Flatten as Flatten
 from mlc.nn.layers.basic import Identity as Identity
@@ -44,14 +68,28 @@ from mlc.nn.layers.normalizations import BatchNorm1d as BatchNorm1d
 from mlc.nn.layers.normalizations import BatchNorm2d as BatchNorm2d
 from mlc.nn.layers.normalizations import BatchNorm3d as BatchNorm3d
 from mlc.nn.layers.normalizations import GroupNorm as GroupNorm
+from mlc.nn.layers.normalizations import InstanceNorm as InstanceNorm
+from mlc.nn.layers.normalizations import InstanceNorm1d as InstanceNorm1d
+from mlc.nn.layers.normalizations import InstanceNorm2d as InstanceNorm2d
+from mlc.nn.layers.normalizations import InstanceNorm3d as InstanceNorm3d
 from mlc.nn.layers.normalizations import LayerNorm as LayerNorm
 from mlc.nn.layers.normalizations import RMSNorm as RMSNorm
+from mlc.nn.layers.pooling import AvgPool as AvgPool
+from mlc.nn.layers.pooling import AvgPool1d as AvgPool1d
+from mlc.nn.layers.pooling import AvgPool2d as AvgPool2d
+from mlc.nn.layers.pooling import AvgPool3d as AvgPool3d
+from mlc.nn.layers.pooling import MaxPool as MaxPool
+from mlc.nn.layers.pooling import MaxPool1d as MaxPool1d
+from mlc.nn.layers.pooling import MaxPool2d as MaxPool2d
+from mlc.nn.layers.pooling import MaxPool3d as MaxPool3d
 from mlc.nn.layers.recurrent import GRU as GRU
 from mlc.nn.layers.recurrent import LSTM as LSTM
 from mlc.nn.layers.recurrent import RNN as RNN
 from mlc.nn.layers.recurrent import GRUCell as GRUCell
 from mlc.nn.layers.recurrent import LSTMCell as LSTMCell
 from mlc.nn.layers.recurrent import RNNCell as RNNCell
+from mlc.nn.layers.resampling import PixelShuffle as PixelShuffle
+from mlc.nn.layers.resampling import Upsample as Upsample
 from mlc.nn.layers.tied import Tied as Tied
 from mlc.nn.module import Module as Module
 from mlc.nn.module import buffer as buffer
@@ -83,5 +121,8 @@ globals().update(_FUNCTIONS)
 publish(globals(), [*_FUNCTIONS, "combine", "functional_call", "load_file", "partition", "save_file", "save_onnx"])
 
 
-def __getattr__(name: str) -> Any:  # for type checkers: the names are put in above
-    raise AttributeError(f"module 'mlc.nn' has no attribute '{name}'")
+def __getattr__(name: str) -> Any:
+    """AttributeError, with the nearest name."""
+    if name.startswith("__"):
+        raise AttributeError(f"module 'mlc.nn' has no attribute '{name}'")
+    raise missing("mlc.nn", name, __all__)

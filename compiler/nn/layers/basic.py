@@ -89,8 +89,22 @@ class Dropout(Module):
             raise InputError(what, hint="Give one from 0 to before 1")
         if not self.training or self.p == 0:
             return given
-        kept = bernoulli(next_key("Dropout") if key is None else key, 1 - self.p, given.shape)
+        kept = bernoulli(next_key("Dropout") if key is None else key, 1 - self.p, self.drawn(given.shape))
         return mnp.where(kept, given / (1 - self.p), 0.0)
+
+    def drawn(self, shape: Any) -> Any:
+        """The shape of what is drawn."""
+        return shape
+
+
+class ChannelDropout(Dropout):
+    """In training, whole channels [N, C, X…] as zeros with probability ``p``. Source: Tompson et al., 2015."""
+
+    def drawn(self, shape: Any) -> Any:
+        return (*shape[:2], *(1 for _ in shape[2:]))
+
+
+Dropout1d = Dropout2d = Dropout3d = ChannelDropout
 
 
 class Lambda(Module):

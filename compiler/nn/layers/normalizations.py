@@ -124,3 +124,25 @@ class GroupNorm(Module):
 
     def __call__(self, x: Any) -> Array:
         return functions.group_norm(x, self.weight, self.bias, groups=self.num_groups, epsilon=self.eps)
+
+
+class InstanceNorm(Module):
+    """Images [N, C, X…] of which each channel is normalized; with ``affine`` scaled and moved by trained numbers."""
+
+    weight: Array | None
+    bias: Array | None
+    num_features: int = static()
+    eps: float = static()
+
+    def __init__(self, num_features: int, eps: float = 1e-5, affine: bool = False) -> None:
+        self.weight = init.ones((num_features,)) if affine else None
+        self.bias = init.zeros((num_features,)) if affine else None
+        self.num_features, self.eps = num_features, eps
+
+    def __call__(self, x: Any) -> Array:
+        weight = mnp.ones((self.num_features,)) if self.weight is None else self.weight
+        bias = mnp.zeros((self.num_features,)) if self.bias is None else self.bias
+        return functions.group_norm(x, weight, bias, groups=self.num_features, epsilon=self.eps)
+
+
+InstanceNorm1d = InstanceNorm2d = InstanceNorm3d = InstanceNorm

@@ -61,6 +61,12 @@ MODULES: dict[str, tuple[Any, ...]] = {
     "MultiheadAttention": (lambda: nn.MultiheadAttention(8, 2), (2, 5, 8), (2, 5, 8), (2, 5, 8)),
     "Dropout": (lambda: nn.Dropout().eval(), (2, 3)),
     "Flatten": (lambda: nn.Flatten(), (2, 3, 4)),
+    "MaxPool2d": (lambda: nn.MaxPool2d(3, 2, 1), (2, 3, 8, 8)),
+    "AvgPool2d": (lambda: nn.AvgPool2d(3, 2, 1, count_include_pad=False), (2, 3, 8, 8)),
+    "InstanceNorm2d": (lambda: nn.InstanceNorm2d(4), (2, 4, 5, 5)),
+    "Upsample": (lambda: nn.Upsample(2, "bilinear"), (1, 2, 4, 5)),
+    "PixelShuffle": (lambda: nn.PixelShuffle(2), (1, 8, 4, 5)),
+    "PReLU": (lambda: nn.PReLU(4), (2, 4, 5, 5)),
     "Identity": (lambda: nn.Identity(), (2, 3)),
 }
 

@@ -112,7 +112,7 @@ def test_errors_of_the_user_have_a_note() -> None:
 
     with pytest.raises(KeyError) as caught:
         graph.Session().run(Fails([graph.Variable(1.0)]))
-    assert "in node 'Fails' (Fails), made at test_gradients.py:" in caught.value.__notes__[0]
+    assert "in node 'Fails' (Fails), made at test_graph_gradients.py:" in caught.value.__notes__[0]
 
 
 def test_branches_and_loops(monkeypatch: pytest.MonkeyPatch) -> None:
