@@ -14,6 +14,8 @@ import numpy as np
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.folding.fold import Array
 
+HALF = 0.5 + 1e-6  # f32 positions so near to a tie are one, as in onnxruntime: 1 / f32(2 / 7) is 3.4999998
+
 
 @dataclass(frozen=True)
 class Interpolation:
@@ -50,7 +52,7 @@ def source_positions(axis: Axis, transform: str) -> Array:
     i, length, extent = np.arange(axis.length, dtype=np.float32), axis.length, axis.extent
     start, end = axis.roi
     scale, half = np.float32(axis.scale), np.float32(0.5)
-    exact = np.float64(np.float32(axis.scale * extent))  # the length before it was rounded down; a scale has 24 bits
+    exact = _length(axis)
     whole, centre = np.float32(extent), np.float32(extent / 2)
     formulas: dict[str, Any] = {
         "asymmetric": lambda: i / scale,
@@ -70,12 +72,19 @@ def source_positions(axis: Axis, transform: str) -> Array:
     return formulas[transform]().astype(np.float64)
 
 
+def _length(axis: Axis) -> np.float64:
+    """The length before it was rounded down: of a scale that is the ratio of both lengths, it is the length itself."""
+    if np.float32(axis.scale) == np.float32(axis.length) / np.float32(axis.extent):
+        return np.float64(axis.length)
+    return np.float64(np.float32(axis.scale * axis.extent))
+
+
 def taps(position: Array, axis: Axis, how: Interpolation) -> tuple[Array, Array]:
     """(index [out, taps] inside the input, weight [out, taps]) of an interpolation at source positions."""
     if how.mode == "nearest":
         nearest = {
-            "round_prefer_floor": np.ceil(position - 0.5),
-            "round_prefer_ceil": np.floor(position + 0.5),
+            "round_prefer_floor": np.ceil(position - HALF),
+            "round_prefer_ceil": np.floor(position + HALF),
             "floor": np.floor(position),
             "ceil": np.ceil(position),
         }[how.nearest]

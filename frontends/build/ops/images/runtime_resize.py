@@ -16,7 +16,7 @@ from mlc.dialects.types import ITEMSIZE, is_float, numpy_dtype
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.folding.comparisons import larger
-from mlc.frontends.build.ops.images.interpolation import Interpolation
+from mlc.frontends.build.ops.images.interpolation import HALF, Interpolation
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.build.unify_dims import with_extent
 
@@ -35,22 +35,22 @@ class RuntimeAxis:
     taps: DimLike | None = None  # at most, with antialiasing; None: computed at run time
 
 
+# The length before it was rounded down: of a scale that is the ratio of both lengths, it is the length itself.
+LENGTH = "where(f32({n}) / f32({d}) == f32(x0[()]), f64({n}), f64(f32(x0[()] * {d})))"
 POSITIONS = {  # of element i0, from its scale x0, in the input; d and n: the extents
     "asymmetric": "f64(f32(i0) / f32(x0[()]))",
     "half_pixel": "f64((f32(i0) + 0.5) / f32(x0[()]) - 0.5)",
     "half_pixel_symmetric": "f64(f32({d}) * 0.5 * (1 - f32({n}) / (f32(x0[()]) * f32({d}))) + "
     "(f32(i0) + 0.5) / f32(x0[()]) - 0.5)",
     "pytorch_half_pixel": "where({n} > 1, f64((f32(i0) + 0.5) / f32(x0[()]) - 0.5), 0)",
-    # scale · extent in f32: of 5 elements to 9 the scale is 1.8 in f32, which is 9 only once the product is rounded too
-    "align_corners": "where(({n} > 1) & (f32(x0[()] * {d}) != 1), "
-    "f64(i0) * ({d} - 1) / (f64(f32(x0[()] * {d})) - 1), 0)",
+    "align_corners": f"where(({{n}} > 1) & ({LENGTH} != 1), f64(i0) * ({{d}} - 1) / ({LENGTH} - 1), 0)",
     "tf_half_pixel_for_nn": "f64((f32(i0) + 0.5) / f32(x0[()]))",
     "tf_crop_and_resize": "where({n} > 1, x1[()] * ({d} - 1) + f64(i0) * (x2[()] - x1[()]) * ({d} - 1) / ({n} - 1), "
     "0.5 * (x1[()] + x2[()]) * ({d} - 1) + f64(i0))",
 }
 NEAREST = {
-    "round_prefer_floor": "ceil(x0[i1] - 0.5)",
-    "round_prefer_ceil": "floor(x0[i1] + 0.5)",
+    "round_prefer_floor": f"ceil(x0[i1] - {HALF})",
+    "round_prefer_ceil": f"floor(x0[i1] + {HALF})",
     "floor": "floor(x0[i1])",
     "ceil": "ceil(x0[i1])",
 }
