@@ -11,7 +11,16 @@ pytest.importorskip("torch")
 pytest.importorskip("expecttest")
 
 import torch  # noqa: E402
-from torch_agree import CRASH, DIFFERS, MISTAKE, compiled, exported, judged  # noqa: E402
+from torch_agree import (  # noqa: E402
+    CRASH,
+    DIFFERS,
+    MISTAKE,
+    compiled,
+    differentiated,
+    eager_gradients,
+    exported,
+    judged,
+)
 from torch_samples import operators, samples  # noqa: E402
 
 FAMILIES = ("fft.", "index_", "cum", "nan", "linalg.solve", "nn.functional.avg_pool", "clamp", "sort")
@@ -28,3 +37,12 @@ def test_operators_agree_with_eager_torch(way: object) -> None:
             given = samples(name, dtype, 3, random.randrange(1000))
             found = judged(given, way)  # type: ignore[arg-type]
             assert not [problem for problem in found if problem.startswith(WRONG)], (name, dtype, found)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_gradients_agree_with_eager_torch() -> None:
+    random = Random(secrets.randbits(32))
+    name = random.choice([name for name in operators() if name.startswith(FAMILIES)])
+    given = samples(name, torch.float32, 1, random.randrange(1000), grad=True)
+    found = judged(given, differentiated, eager_gradients)
+    assert not [problem for problem in found if problem.startswith(WRONG)], (name, found)

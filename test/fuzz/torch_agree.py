@@ -121,7 +121,7 @@ def _run(samples: Sequence[Sample], run: Judge) -> Any:
     except InputError as error:
         return f"{MISTAKE}: {_line(error)}"
     except Exception as error:
-        inner = error.__cause__ or error
+        inner = getattr(error, "inner_exception", None) or error.__cause__ or error
         if isinstance(inner, UnsupportedError):
             return f"{REFUSED}: {'; '.join(sorted({f'{each.op}: {each.why}' for each in inner.found}))}"
         is_of_torch = type(error).__module__.startswith("torch") and not isinstance(error, BackendCompilerFailed)
