@@ -89,9 +89,9 @@ def test_compiled_on_two_ranks(tmp_path: Path) -> None:
     [
         (((P("data"),), P()), "there is no axis 'data'"),
         (((P(MODEL, MODEL),), P()), "a name twice"),
-        (((P(None, None, MODEL),), P()), "of an array of shape"),
+        (((P(None, None, MODEL),), P()), "does not fit an array of shape"),
         (((P(MODEL),), (P(), P())), "Shardings"),
-        ((P(MODEL), P()), "with in_specs P"),
+        ((P(MODEL), P()), "and in_specs P"),
         (((P(None, MODEL),), P()), "5 elements, which 2 ranks do not divide"),
     ],
 )
@@ -101,7 +101,7 @@ def test_what_does_not_fit_is_refused(specs: Any, message: str) -> None:
 
 
 def test_meshes_that_are_no_one_axis_of_all_ranks() -> None:
-    with pytest.raises(InputError, match=r"Mesh\(data=2\) on 1 ranks"):
+    with pytest.raises(InputError, match=r"Mesh\(data=2\) does not fit 1 ranks"):
         mlc.Mesh(data=2)
     with pytest.raises(InputError, match="Give one axis"), comm.traced_for(4):
         mlc.Mesh(data=2, model=2)

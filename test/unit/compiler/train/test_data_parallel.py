@@ -115,7 +115,7 @@ def test_each_rank_reads_its_rows() -> None:
 @pytest.mark.parametrize(
     "ranks, shards, message",
     [
-        (1, 0, "0 shards on 1 ranks"),
+        (1, 0, "0 shards cannot be on 1 ranks"),
         (2, 3, "Give a multiple of the 2 ranks"),
         (2, 6, "Give 1, 2, 4, … shards for each rank"),
     ],
