@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mlc.errors import InputError
 from mlc.frontends.imported import Imported
 from mlc.nn.files import written_whole
+from mlc.torch.source import is_program
 from mlc.tracing.jit import Jitted, jit
 from mlc.tracing.traced import Traced
 
@@ -43,7 +44,7 @@ def export_onnx(model: Any, *examples: Any, dims: Any = None, path: str | PathLi
 
 
 def _imported(model: Any, examples: Sequence[Any], dims: Any) -> Imported:
-    if not callable(model) or isinstance(model, PathLike):
+    if is_program(model) or not callable(model):  # a program of PyTorch is callable as well
         from mlc.driver.sources import source_of
 
         return source_of(model).imported(dims or {})

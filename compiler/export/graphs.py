@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import onnx
@@ -46,8 +46,10 @@ def model_of(imported: Imported) -> onnx.ModelProto:
     last = block.last_op
     assert isinstance(last, ReturnOp)
     outputs = [_info(name, x) for name, x in zip(wanted, last.operands, strict=True)]
-    graph = helper.make_graph(_without_identities(writer.nodes, wanted), imported.name, inputs, outputs,
-                              writer.initializers)  # fmt: skip
+    nodes = _without_identities(writer.nodes, wanted)
+    used = {*_read(nodes)}
+    kept = [tensor for tensor in writer.initializers if tensor.name in used]
+    graph = helper.make_graph(nodes, imported.name, inputs, outputs, kept)
     made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="mlc")
     made.ir_version = IR_VERSION
     return made
@@ -59,7 +61,7 @@ def _without_identities(nodes: Sequence[onnx.NodeProto], wanted: Sequence[str]) 
     for name in wanted:
         copy = next(n for n in made if list(n.output) == [name])
         source = copy.input[0]
-        users = [n for n in made if source in n.input or _is_inside(n, source)]
+        users = [n for n in made if source in _read([n])]
         maker = next((n for n in made if source in n.output), None)
         if maker is not None and users == [copy] and source not in wanted:
             maker.output[list(maker.output).index(source)] = name
@@ -67,11 +69,13 @@ def _without_identities(nodes: Sequence[onnx.NodeProto], wanted: Sequence[str]) 
     return made
 
 
-def _is_inside(node: onnx.NodeProto, name: str) -> bool:
-    """Whether a body of a node reads a value."""
-    return any(name in inner.input or _is_inside(inner, name) for a in node.attribute if a.HasField("g")
-               for inner in a.g.node) or any(name == out.name for a in node.attribute if a.HasField("g")
-                                             for out in a.g.output)  # fmt: skip
+def _read(nodes: Iterable[onnx.NodeProto]) -> Iterator[str]:
+    """The names that nodes read, in their bodies too."""
+    for node in nodes:
+        yield from node.input
+        for attribute in node.attribute:
+            yield from _read(attribute.g.node)
+            yield from (output.name for output in attribute.g.output)
 
 
 def _info(name: str, value: SSAValue) -> ValueInfoProto:

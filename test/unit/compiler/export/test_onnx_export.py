@@ -187,3 +187,11 @@ def test_a_file_and_a_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         np.testing.assert_allclose(model(x[:2]), net(x[:2]).numpy(), rtol=1e-5, atol=1e-6)
     mlc.jit(lambda x: x + 1).save(tmp_path / "more.so", x)
     assert "more_create" in (tmp_path / "more.h").read_text()
+
+
+def test_a_program_of_torch() -> None:
+    torch = pytest.importorskip("torch")
+    net = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3, padding=1), torch.nn.ReLU(), torch.nn.Flatten()).eval()
+    x = data(2, 3, 5, 5)
+    model = mlc.export_onnx(torch.export.export(net, (torch.tensor(x),)))
+    np.testing.assert_allclose(run(model, x)[0], net(torch.tensor(x)).detach().numpy(), rtol=1e-5, atol=1e-5)
