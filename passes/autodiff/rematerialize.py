@@ -82,7 +82,7 @@ def _attempts(ctx: Context, module: ModuleOp, arena: int, most: int) -> Iterator
     trial = module.clone()
     for _ in range(ATTEMPTS):
         before = arena
-        fits = partial(_fits, most=most, over=arena - most)
+        fits = partial(_values_to_recompute, most=most, over=arena - most)
         helps = [_recompute(ctx, f.body.block, fits) for f in trial.ops if isinstance(f, FuncOp)]
         if not any(helps):
             return
@@ -101,7 +101,7 @@ def _arena(ctx: Context, module: ModuleOp) -> int:
     return arena
 
 
-def _fits(budget: Budget, most: int, over: int) -> list[Recomputation]:
+def _values_to_recompute(budget: Budget, most: int, over: int) -> list[Recomputation]:
     """Return the values to compute anew until at most ``most`` bytes are alive at each step, or no value helps. If no
     more are alive already, the plan needs ``over`` bytes more than are alive, and the bytes alive are reduced by as
     many."""

@@ -136,10 +136,10 @@ def _in_loop(loop: scf.ForOp) -> int:
 def _staged(fn: kernel.FuncOp) -> int:
     """Return the most registers that copies of one loop take: elements on their way to shared memory, and addresses of
     asynchronous copies."""
-    return max((sum(map(_held, o.body.block.ops)) for o in fn.walk() if isinstance(o, scf.ForOp)), default=0)
+    return max((sum(map(_copy_registers, o.body.block.ops)) for o in fn.walk() if isinstance(o, scf.ForOp)), default=0)
 
 
-def _held(op: Operation) -> int:
+def _copy_registers(op: Operation) -> int:
     """Return the registers of all threads that a copy to shared memory takes; a computed offset takes one beside the
     address."""
     if isinstance(op, kernel.AsyncCopyOp):

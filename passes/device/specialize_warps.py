@@ -80,7 +80,7 @@ class _Specialization:
         cluster = self._cluster()
         ring = self._ring(cluster)
         order = ConsumerOrder(barriers(self.tiles, self.warps, self.groups)) if self.groups > 1 else None
-        release = Release(ring.empty, ring.depth, cluster.peers if cluster else None, self._alone(ring))
+        release = Release(ring.empty, ring.depth, cluster.peers if cluster else None, self._no_product_in_flight(ring))
         Inserter(self.tiles).add(kernel.BarrierOp() if cluster is None else kernel.ClusterBarrierOp())
         producer = Producer(self.tiles, self.loop, self.copies, ring, cluster).loops()
         Consumer(self.loop, self.copies, ring, release, order).run()
@@ -101,7 +101,7 @@ class _Specialization:
         depth = ring_depth(self.fn, self.loop, locals_, threads, self.target)
         return MbarrierRing.made(locals_, depth, self.warps * (cluster.writers if cluster else 1), self.tiles)
 
-    def _alone(self, ring: MbarrierRing) -> bool:
+    def _no_product_in_flight(self, ring: MbarrierRing) -> bool:
         """Return whether no product may be in flight, because sums are added in f32, or threads write an operand."""
         products = [o for o in self.loop.body.block.ops if isinstance(o, kernel.MmaOp)]
         return any(o.promoted or not {o.a, o.b} <= set(ring.buffers) for o in products)

@@ -114,7 +114,7 @@ class _Staging:
         self.block = block
         zero, one, steps = self.loop.lb, self.loop.step, self._index(self.steps)
         trips = constant_of(self.loop.ub)
-        most = trips if trips is not None else self._most()
+        most = trips if trips is not None else self._most_steps()
         if most is not None and trips is None:
             self.end = self.loop.ub
         if most is not None and is_stream_of_fragments(self.fn):
@@ -129,7 +129,7 @@ class _Staging:
             last = self._insert(self._copy_of_loop(whole, last)).results
         self._replace(last)
 
-    def _most(self) -> int | None:
+    def _most_steps(self) -> int | None:
         """Return the most steps of a sum in a padded block of a stream all of whose operands, staged or computed, are 0
         beyond its end; None for other sums."""
         reads = [o for o in self.loop.body.block.ops if isinstance(o, kernel.ReadOp | kernel.GatherOp)]

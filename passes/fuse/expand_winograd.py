@@ -115,12 +115,12 @@ def _replace(conv: ConvOp, m: int) -> None:
     builder = OpBuilder(last, (*source_nodes(conv), *(source_nodes(last) if last is not conv else ())))
     (n, f, h, w), points = _extents(conv.result), (m + TAPS - 1) ** 2
     rows = builder.emit(WinogradRowsOp(_blocks(whole_tiles(conv.input, (h, w), m, builder), builder), m))
-    tiles = builder.emit(WinogradInputOp(_apart(rows, builder), m))
+    tiles = builder.emit(WinogradInputOp(_in_separate_kernel(rows, builder), m))
     *_, channels, th, tw, _ = _extents(tiles)
     flat = builder.reshape(tiles, (n, channels, th * tw))
     products = builder.emit(ConvOp(flat, _filters(conv.weight, m, builder), [1], [1], points))
     back = builder.reshape(products, (n, points * f, th, tw, 1))
-    sums = _apart(builder.emit(WinogradSumsOp(back, m, (h, w))), builder)
+    sums = _in_separate_kernel(builder.emit(WinogradSumsOp(back, m, (h, w))), builder)
     expr, others = _value(last, conv) if isinstance(last, MapOp) else ("x0", [])
     out = builder.emit(WinogradOutputOp(expr, [sums, *(_blocks(x, builder) for x in others)], m, (h, w)))
     last.result.replace_all_uses_with(builder.reshape(out, (n, f, h, w)))
@@ -146,7 +146,7 @@ def _blocks(x: SSAValue, builder: OpBuilder) -> SSAValue:
     return builder.reshape(x, (*[1] * (4 - len(shape_of(x))), *shape_of(x), 1))
 
 
-def _apart(x: SSAValue, builder: OpBuilder) -> SSAValue:
+def _in_separate_kernel(x: SSAValue, builder: OpBuilder) -> SSAValue:
     """Insert a barrier after ``x``, so that a separate kernel computes it, with one thread for each of its elements."""
     return builder.emit(ReshapeOp(x, shape_of(x), barrier=True))
 

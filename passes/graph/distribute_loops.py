@@ -72,7 +72,7 @@ def _accumulated(loop: LoopOp, n: int) -> ContractOp | None:
     term = producer(others[0], ContractOp) if len(others) == 1 else None
     if term is None or not term.result.has_one_use() or term.layouts or term.product:
         return None
-    return term if any(_outside(loop, x) is None for x in (term.lhs, term.rhs)) else None
+    return term if any(_used_index(loop, x) is None for x in (term.lhs, term.rhs)) else None
 
 
 def _pays(term: ContractOp) -> bool:
@@ -97,12 +97,12 @@ def _total(loop: LoopOp, n: int, term: ContractOp) -> SSAValue:
 def _factor(loop: LoopOp, letter: str, letters: str, x: SSAValue) -> tuple[str, SSAValue]:
     """Return the letters and the value of a factor for all iterations: collected by the loop, or unchanged if it comes
     from outside the loop."""
-    if (n := _outside(loop, x)) is not None:
+    if (n := _used_index(loop, x)) is not None:
         return letters, loop.used[n]
     return letter + letters, collect(loop, x, Dim.symbol(loop.step.data))
 
 
-def _outside(loop: LoopOp, x: SSAValue) -> int | None:
+def _used_index(loop: LoopOp, x: SSAValue) -> int | None:
     """Return the index in ``loop.used`` of the value ``x``; None if the loop computes or carries ``x``."""
     return x.index - len(loop.states) if isinstance(x, BlockArgument) and x.index >= len(loop.states) else None
 

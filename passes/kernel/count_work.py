@@ -34,11 +34,11 @@ class CountWork(ModulePass):
             for generic in (o for o in fn.block.ops if isinstance(o, kernel.GenericOp)):
                 each = sum(o.name not in _FREE for o in generic.body.block.ops) + (generic.monoid is not None)
                 flops = flops + product(dims_of(generic.bounds)) * each
-            moved = sum((_moved(a) for a in fn.block.args), 0)
+            moved = sum((_moved_bytes(a) for a in fn.block.args), 0)
             fn.work = kernel.Work(flops, moved)
 
 
-def _moved(buffer: SSAValue) -> DimLike:
+def _moved_bytes(buffer: SSAValue) -> DimLike:
     """Return the bytes of a buffer that are read or written: the whole buffer, or the gathered elements if these are
     fewer."""
     readers = [use.operation for use in buffer.uses]

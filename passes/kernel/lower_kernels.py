@@ -122,7 +122,9 @@ class _Lowering:
         if last in results and self.buffers[last] not in self.taken:
             self.taken.add(self.buffers[last])
             return self.buffers[last]
-        home = next((self.buffers[v] for v in self.locals if self._replaces(v) is value or self._ends(v, value)), None)
+        home = next(
+            (self.buffers[v] for v in self.locals if self._replaces(v) is value or self._may_overwrite(v, value)), None
+        )
         if home is None:
             local = kernel.LocalOp(memref_type(element_of(value), shape_of(value)))
             self.new.add_op(local)
@@ -139,7 +141,7 @@ class _Lowering:
         overwritten_first = any(self._reads_until(op) > self.order[last] for op in others)
         return last.result if last.result.type == value.type and not overwritten_first else None
 
-    def _ends(self, value: SSAValue, last: SSAValue) -> bool:
+    def _may_overwrite(self, value: SSAValue, last: SSAValue) -> bool:
         """Return whether ``last`` can overwrite ``value``, a matrix of a chain, because its operator is the last to
         read it, point by point."""
         op = last.owner

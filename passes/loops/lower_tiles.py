@@ -148,7 +148,7 @@ class _Lowering:
         elif kind == IF:
             self._if(node, out, parallel)
         elif kind == NODE.user:
-            self._alone(node, out) if parallel else self._instance(node.user_get_expr(), out)
+            self._in_one_thread(node, out) if parallel else self._instance(node.user_get_expr(), out)
 
     def _check_blocks(self, children: Sequence[isl.AstNode]) -> None:
         """Check that nests joined by ``&`` are in one child: threads partition each child separately, without a barrier
@@ -192,7 +192,7 @@ class _Lowering:
         self._node(levels[-1].for_get_body(), out.at(block), parallel=False)
         block.add_op(scf.ReduceOp())
 
-    def _alone(self, node: isl.AstNode, out: IndexBuilder) -> None:
+    def _in_one_thread(self, node: isl.AstNode, out: IndexBuilder) -> None:
         """Let one thread run a tile outside of loops: a parallel loop of one iteration."""
         block = Block(arg_types=[IndexType()])
         first, last = out.constant(0), out.constant(1)

@@ -137,12 +137,14 @@ class Builder:
         for value, destination in copied:
             if rt.replaced(destination[0]) is None:
                 self.block.add_op(rt.CopyOp(self.memory[value], self._at(destination, value)))
-        last = [(self._kept(v, at[0]), self._at(at, v)) for v, at in copied if rt.replaced(at[0]) is not None]
+        last = [
+            (self._unaliased_memory(v, at[0]), self._at(at, v)) for v, at in copied if rt.replaced(at[0]) is not None
+        ]
         for memory, target in last:
             if rt.root(memory) is not rt.root(target):
                 self.block.add_op(rt.CopyOp(memory, target))
 
-    def _kept(self, value: SSAValue, target: SSAValue) -> SSAValue:
+    def _unaliased_memory(self, value: SSAValue, target: SSAValue) -> SSAValue:
         """Return memory of ``value`` that no copy into an input's memory overwrites."""
         memory = self.memory[value]
         given = any(isinstance(buffer.owner, rt.InputOp | rt.StateOp) for buffer, _ in rt.extents(memory))

@@ -71,7 +71,7 @@ class SplitReductions(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp) and o.schedule is None]:
-            pair = _given(fn) if fn.parts is not None else self._estimated(fn, gpu_of(ctx))
+            pair = _given_split(fn) if fn.parts is not None else self._estimated(fn, gpu_of(ctx))
             if pair:
                 _Calls(op, fn).replace(pair)
 
@@ -133,7 +133,7 @@ class KernelPair(Protocol):
     def second(self, name: str) -> Kernel: ...
 
 
-def _given(fn: kernel.FuncOp) -> KernelPair | None:
+def _given_split(fn: kernel.FuncOp) -> KernelPair | None:
     """Return the pair of kernels for the number of parts that an attribute gives. Raises ScheduleError if the sum
     cannot be split into that many parts."""
     parts = fn.split_parts()

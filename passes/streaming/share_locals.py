@@ -48,7 +48,7 @@ def _share(fn: kernel.FuncOp) -> None:
         for local, other in same.items():
             _replace(local, other.result)
         for local, ring in rings.items():
-            _replace(local, _first(ring, loop))
+            _replace(local, _first_buffer(ring, loop))
         known += [o for o in locals_ if o not in same and o not in rings]
 
 
@@ -66,7 +66,7 @@ def _pairs(
     return found
 
 
-def _first(ring: kernel.LocalOp, loop: scf.ParallelOp) -> SSAValue:
+def _first_buffer(ring: kernel.LocalOp, loop: scf.ParallelOp) -> SSAValue:
     """Return the first buffer of a ring, in the body of a loop."""
     zero = arith.ConstantOp(IntegerAttr(0, i32))
     buffer = kernel.SubviewOp(ring.result, zero.result)

@@ -52,13 +52,13 @@ class LiveValues:
             buffer = self.buffer(value)
             if self.is_free(buffer):
                 continue
-            first = min(map(self._made, (buffer, *self.parts_of.get(buffer, ()))))
+            first = min(map(self._computing_step, (buffer, *self.parts_of.get(buffer, ()))))
             if self.step[op] > first:
                 self.first[buffer] = first
                 self.last[buffer] = max(self.step[op], self.last.get(buffer, 0))
                 self.read_at.setdefault(buffer, set()).add(self.step[op])
 
-    def _made(self, value: SSAValue) -> int:
+    def _computing_step(self, value: SSAValue) -> int:
         """Return the step that computes a value."""
         assert isinstance(value.owner, Operation)
         return self.step[value.owner]

@@ -127,7 +127,7 @@ def _factor(value: SSAValue, loop: scf.ForOp) -> Factor | HeldFactor | None:
     local, strides = op.buffer.owner, [int(s) for s in op.strides.get_values()]
     if not isinstance(local, kernel.LocalOp) or op.valid:
         return None
-    if cast is not None and (held := _held(op, local, loop)):
+    if cast is not None and (held := _held_factor(op, local, loop)):
         return held
     if sorted(strides) != [0, 1]:
         return None
@@ -139,7 +139,7 @@ def _factor(value: SSAValue, loop: scf.ForOp) -> Factor | HeldFactor | None:
     return Factor(local, writes[0], strides.index(1)) if whole and staged else None
 
 
-def _held(op: kernel.ReadOp, local: kernel.LocalOp, loop: scf.ForOp) -> HeldFactor | None:
+def _held_factor(op: kernel.ReadOp, local: kernel.LocalOp, loop: scf.ForOp) -> HeldFactor | None:
     """Return the tile that the loop's block has stored last, if each step reads the next column of it; None
     otherwise."""
     type_, steps, write = op.result.type, constant_of(loop.ub), _last_write(local, loop)

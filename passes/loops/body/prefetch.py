@@ -48,7 +48,7 @@ class Prefetch:
         (read,) = reads
         rows = [i for i in s.parallel if not read.depends_on(i)]
         static = all(isinstance(s.bounds[i], int) for i in s.iters if i not in rows)
-        shared = self._shared(s)
+        shared = self._shared_iterators(s)
         order = sorted((i.iterator for i in self.nest.band if i.iterator in s.parallel), key=lambda i: i not in shared)
         loops = [i for i in order if i not in shared]  # of one thread
         if static and rows and loops == sorted(loops, key=rows.__contains__):
@@ -62,7 +62,7 @@ class Prefetch:
         blocks = next((split.blocks for split in self.nest.partitions if split.iterator == iterator), 1)
         return ceildiv(s.bounds[iterator], blocks)
 
-    def _shared(self, s: StatementView) -> set[str]:
+    def _shared_iterators(self, s: StatementView) -> set[str]:
         """Return the iterators with as many blocks as tiles: the outermost loops, which threads partition."""
         sizes = {i.iterator: i.size for i in self.nest.band}
         return {i.iterator for i in self.nest.partitions if i.blocks * sizes[i.iterator] == s.bounds.get(i.iterator)}

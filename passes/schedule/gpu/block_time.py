@@ -73,7 +73,9 @@ def sharing(ordered: Sequence[LoopNest], s: StatementView, target: GpuTarget) ->
     if not ordered or not known:
         return [*ordered]
     terms = points([s.bounds[i] for i in s.reduced])
-    times = {n: block_time(n, s, target).cycles(terms, target) for n in (ordered[0], *_shared(ordered, s, target))}
+    times = {
+        n: block_time(n, s, target).cycles(terms, target) for n in (ordered[0], *_stream_k_nests(ordered, s, target))
+    }
     best = min(times, key=times.__getitem__)
     if best is ordered[0]:
         return [*ordered]
@@ -81,7 +83,7 @@ def sharing(ordered: Sequence[LoopNest], s: StatementView, target: GpuTarget) ->
     return [best, *ordered] if gains else [ordered[0], best, *ordered[1:]]
 
 
-def _shared(nests: Sequence[LoopNest], s: StatementView, target: GpuTarget) -> Iterator[LoopNest]:
+def _stream_k_nests(nests: Sequence[LoopNest], s: StatementView, target: GpuTarget) -> Iterator[LoopNest]:
     """Yield the nests with stream-K, for each number of shares that run at a time, except those that warpgroups
     multiply."""
     for nest in nests:

@@ -74,9 +74,9 @@ def _band(roles: OperandRoles, m: int, n: int) -> tuple[TiledLoop, ...]:
     columns = spread([*roles.panels, roles.lanes], s.bounds, roles.lanes, n)
     shared = [i for i in s.parallel if i not in (*roles.rows, *roles.panels, roles.lanes)]
     before = [*map(TiledLoop, (*shared, *outer)), *columns[:-1]]
-    return (*before, _whole(tile_of(row, s.bounds[row], m)), _whole(columns[-1]))
+    return (*before, _power_of_two_tiles(tile_of(row, s.bounds[row], m)), _power_of_two_tiles(columns[-1]))
 
 
-def _whole(item: TiledLoop) -> TiledLoop:
+def _power_of_two_tiles(item: TiledLoop) -> TiledLoop:
     """Return the loop with tiles whose size is a power of two, which fragments of tensor cores cover."""
     return replace(item, sizes=((padded(item.size), None),)) if item.padded else item

@@ -70,7 +70,7 @@ def streaming(
     """Yield candidates: first the largest blocks that fit in shared memory and occupy all multiprocessors, then the
     others that fit."""
     for stream in streams(statements, symbolic=True):
-        if numerics != "strict" and _share(stream):
+        if numerics != "strict" and _rows_share_reads(stream):
             yield from _on_tensor_cores(stream, target)
         fitting = (shape for shape in _shapes(stream) if _bytes(stream, *shape) <= target.shared)
         shapes = [shape for shape in fitting if is_loop(stream, shape[0])]
@@ -79,7 +79,7 @@ def streaming(
 
 
 def _shapes(stream: Stream) -> tuple[tuple[int, int], ...]:
-    if not _share(stream):
+    if not _rows_share_reads(stream):
         return ONE
     rows = stream.any_extent(stream.rows[-1])
     if isinstance(rows, int):
@@ -87,7 +87,7 @@ def _shapes(stream: Stream) -> tuple[tuple[int, int], ...]:
     return tuple(shape for shape in SHAPES if shape[0] >= OPEN_ROWS)
 
 
-def _share(stream: Stream) -> bool:
+def _rows_share_reads(stream: Stream) -> bool:
     """Return whether rows read elements in common."""
     return any(not read.depends_on(stream.rows[-1][s.name]) for s in stream.inside for read in s.reads)
 
@@ -124,7 +124,7 @@ def _fits(
     sizes = StreamBlocks(stream, rows, points, fragments=True).sizes(products[0])
     if {padded(n) for n in sizes.values()} != {rows, points} or not is_loop(stream, rows):
         return False
-    last_rows, last_points = (_last(stream, a, n) for a, n in _blocks(stream, sizes, products[0]))
+    last_rows, last_points = (_partial_block_points(stream, a, n) for a, n in _blocks(stream, sizes, products[0]))
     if not stream.rescales and 0 < last_rows < HALF_FULL:
         return False
     sums, left, right = 0, 0, 0  # elements of sums, and of the operands of rows and of points
@@ -158,7 +158,7 @@ def _most_sums(stream: Stream) -> int:
     return OPEN_SUMS if all(isinstance(a, str) for a in atoms) else MERGED_SUMS
 
 
-def _last(stream: Stream, axis: Axis, size: int) -> int:
+def _partial_block_points(stream: Stream, axis: Axis, size: int) -> int:
     """Return the points of the last block of an axis if it is smaller than the others; 0 if it is not, or the extent is
     symbolic."""
     extent = stream.any_extent(axis)

@@ -103,7 +103,7 @@ class Masks:
         for op in s.op.body.block.ops:
             if isinstance(op, YieldOp):
                 return known.get(op.operands[0])
-            known[op.results[0]] = _outside(op, [known.get(v) for v in op.operands])
+            known[op.results[0]] = _value_outside(op, [known.get(v) for v in op.operands])
         return None
 
     def _backward(self) -> bool:
@@ -153,7 +153,7 @@ def _number(value: float, of: SSAValue) -> Number:
     return MASKED if isinstance(of.type, AnyFloat) and value <= lowest(element_name(of.type)) else value
 
 
-def _outside(op: Operation, args: Sequence[Number]) -> Number:
+def _value_outside(op: Operation, args: Sequence[Number]) -> Number:
     """Return the result of an operation on values outside of the conditions, where values that are not known are
     finite."""
     match op.name, args:

@@ -50,7 +50,7 @@ def nest_fusion(
     if len(stages) == 1:
         return
     intermediates = _intermediates(stages)
-    shared = list(_shared(stages, intermediates))
+    shared = list(_common_axes(stages, intermediates))
     for first in range(len(shared)):
         axes = _enough(shared[first:], stages, intermediates, target)
         points = _nests(stages, axes, 1, target, rules)
@@ -108,7 +108,7 @@ def _stages(statements: Sequence[StatementView], target: CpuTarget) -> list[Stag
     return stages
 
 
-def _shared(stages: Sequence[Stage], intermediates: Intermediates) -> Iterator[Axes]:
+def _common_axes(stages: Sequence[Stage], intermediates: Intermediates) -> Iterator[Axes]:
     """Yield tuples of iterators, one of each step, that index every intermediate array in the same position."""
     common = [[i for i in stage[0].parallel if all(i in s.iters for s in stage)] for stage in stages]
     for axes in itertools.product(*common):

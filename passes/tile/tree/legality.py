@@ -92,7 +92,7 @@ class Legality:
         inside = [pair for nest in nests for pair in itertools.pairwise(nest.statements)]
         if any(order[a] > order[b] for a, b in (*inside, *dependent)):
             raise ScheduleError(f"{self.where}: statements must keep their order {' '.join(self.statements)}")
-        joined = {pair for pair in dependent if _joined(pair, nests)}
+        joined = {pair for pair in dependent if _run_in_same_blocks(pair, nests)}
         if joined and not self._in_blocks(joined):
             hint = "write ';' instead of '&'"
             raise ScheduleError(f"{self.where}: a block of nests joined by '&' needs results of another; {hint}")
@@ -101,6 +101,6 @@ class Legality:
         return len(dependent) > len(joined)
 
 
-def _joined(pair: Sequence[str], nests: Sequence[LoopNest]) -> bool:
+def _run_in_same_blocks(pair: Sequence[str], nests: Sequence[LoopNest]) -> bool:
     """Return whether two statements run in the same blocks, the first before the second in each."""
     return any(all(any(s in n.statements for n in group) for s in pair) for group in groups_of(nests))

@@ -78,7 +78,7 @@ def segments(item: TiledLoop, extent: DimLike) -> list[Segment]:
     start: DimLike = 0
     padded = extent != 0 if item.padded else item.vectorized and len(item.sizes) > 1 and not isinstance(extent, int)
     for size, count in item.sizes[:-1] if padded else item.sizes:
-        n = _whole(extent - start, size) if count is None else count
+        n = _tiles_that_fit(extent - start, size) if count is None else count
         if n != 0:
             out.append(Segment(start, n, size, size))
         start = start + n * size
@@ -109,6 +109,6 @@ def _padded(iterator: str, start: DimLike, extent: DimLike, size: int) -> Segmen
     return Segment(start, ceildiv(extent, size), size, valid)
 
 
-def _whole(extent: DimLike, size: int) -> DimLike:
+def _tiles_that_fit(extent: DimLike, size: int) -> DimLike:
     """Return how many tiles fit; 0 if the segments before reach past the end."""
     return max(extent // size, 0) if isinstance(extent, int) else floordiv(extent, size)

@@ -140,13 +140,13 @@ class AxisReduction:
         return len(self.source.part.aligned) - 1
 
     @property
-    def _kept(self) -> tuple[int, ...]:
+    def _result_extents(self) -> tuple[int, ...]:
         """The extents of the result."""
         return self.source.part.aligned[:-1]
 
     @property
     def _size(self) -> int:
-        return prod(self._kept)
+        return prod(self._result_extents)
 
     def _varying(self, which: str) -> list[int]:
         """Return the bits of an input that determine the coordinate along the last axis."""
@@ -188,11 +188,11 @@ class AxisReduction:
     def _index(self, part: ThreadPart, register: int) -> str:
         """Return the row-major index of a register's element among those of the result."""
         whole = len(part.shape) == len(self.source.part.shape)  # it has the reduced axis
-        offset, terms = len(part.aligned) - len(self._kept) - whole, []
-        for n in range(len(self._kept)):
-            if self._kept[n] > 1:
+        offset, terms = len(part.aligned) - len(self._result_extents) - whole, []
+        for n in range(len(self._result_extents)):
+            if self._result_extents[n] > 1:
                 at = self.coordinates.at(part, n + offset, register)
-                terms.append(f"{at} * {prod(self._kept[n + 1 :])}")
+                terms.append(f"{at} * {prod(self._result_extents[n + 1 :])}")
         return " + ".join(terms) or "0"
 
     def _writes(self, register: int) -> list[str]:
