@@ -41,7 +41,7 @@ class Sized(Graph):
         n = pick(FIRST)
         first = {"n": n, "m": pick([n, n, n, pick(FIRST)]), "b": pick([1, 2, 3])}
         ways = [lambda d: d + 1, lambda d: 2 * d, lambda d: d + 4, lambda _: self.random.randint(1, 30),
-                lambda _: self.random.randint(0, 4)]  # fmt: skip
+                lambda _: self.random.randint(1, 4)]  # fmt: skip
         self.runs = [first]
         for way in self.random.sample(ways, RUNS - 1):
             n = way(first["n"])
