@@ -70,7 +70,11 @@ class _Printer(KernelCollectives):
         return [f"const int {THREAD} = threadIdx.x % {each}, {GROUP} = mlc_uniform(threadIdx.x / {each});"]
 
     def _buffers(self) -> list[str]:
-        """Return the pointer parameters, and set each block's pointer to its own row of the scratch arrays."""
+        """Return the pointer parameters, and set each block's pointer to its own row of the scratch arrays.
+
+        A buffer that is written and read is not ``__restrict__``: with it the compiler takes a thread's pointer for the
+        only way to the elements, keeps them in registers across barriers, and misses the writes of other threads.
+        """
         written = {o.buffer for o in self.fn.walk() if isinstance(o, kernel.WriteOp | kernel.ScatterOp)}
         written |= {o.args[-1] for o in self.fn.walk() if isinstance(o, kernel.LibraryCallOp)}
         written |= {o.buffer for o in self.fn.walk() if isinstance(o, kernel.ArriveOp)}
@@ -79,7 +83,7 @@ class _Printer(KernelCollectives):
         parameters = []
         for n, arg in enumerate(args):
             const = "" if arg in written else "const "
-            restrict = "" if n in shared else "__restrict__ "
+            restrict = "" if n in shared or arg in written and _is_read(arg) else "__restrict__ "
             parameters.append(f"{const}{pointer_type(element_of(arg))} *{restrict}b{n}")
             self.pointers[arg] = f"b{n}"
             if n >= len(args) - own and element_rows(arg) > 1:
@@ -266,6 +270,11 @@ class _Printer(KernelCollectives):
             self.line(f"const {types[source]} {name} = {source};")
         for target, source in moves.items():
             self.line(f"{target} = {kept.get(source, source)};")
+
+
+def _is_read(buffer: SSAValue) -> bool:
+    """Return whether an operation other than a write uses a buffer."""
+    return any(not isinstance(use.operation, kernel.WriteOp | kernel.ScatterOp) for use in buffer.uses)
 
 
 def element_rows(arg: SSAValue) -> int:
