@@ -175,7 +175,7 @@ def pseudoinverse(call: Call, x: Any, *, atol: Any = None, rtol: Any = None, her
         given = _of_lower(a) if hermitian else a
         absolute, relative = least
         if relative is None:
-            relative = epsilon(a) * max(a.shape[-2:]) if absolute is None else 0.0
+            relative = epsilon(a) * max(extent(a, -2), extent(a, -1)) if absolute is None else 0.0
         values = linalg.svdvals(given)[..., :1]
         bounds = [_column(each) for each in ((0.0 if absolute is None else absolute), relative)]
         least_value = FUNCTIONS["maximum"](bounds[0], bounds[1] * values)

@@ -27,7 +27,7 @@ def unique(
 
 @aten("unique_dim")
 def unique_slices(call: Call, x: Tensor, dim: int, *_: bool) -> list[Tensor]:
-    y, _, inverse, counts = selection.unique(call.build, x, normalize_axis(dim, x.rank))
+    y, _first, inverse, counts = selection.unique(call.build, x, normalize_axis(dim, x.rank))
     return [y, inverse, counts]
 
 

@@ -109,7 +109,7 @@ def as_strided_scatter(
 
 def _strided_position(call: Call, stride: Sequence[DimLike], offset: DimLike | None) -> str:
     """Where in the elements of the first argument, which may itself begin within its memory, an element is."""
-    view = call.node.args[0].meta["val"]  # type: ignore[union-attr]
+    view = call.node.args[0].meta["val"]
     first = view.storage_offset()
     if not view.is_contiguous() or not isinstance(first, int):
         raise NotSupported("of a tensor that is a view; make it contiguous")
