@@ -120,7 +120,10 @@ class Cube(graph.Layer):
         return 3 * self.inputs**2 * grad
 
 
-@pytest.mark.parametrize("middle", [graph.Tanh(), nn.LayerNorm(16), Cube(), mnp.sin], ids=["Tanh", "LayerNorm", "Cube", "sin"])
+MIDDLES = {"Tanh": graph.Tanh(), "LayerNorm": nn.LayerNorm(16), "Cube": Cube(), "sin": mnp.sin}
+
+
+@pytest.mark.parametrize("middle", MIDDLES.values(), ids=MIDDLES)
 def test_models_of_layers_learn(middle: Any) -> None:
     random = np.random.default_rng(0)
     inputs = random.standard_normal((64, 3))
