@@ -125,13 +125,15 @@ class _ReshapeFolding:
 
     def _expand(self, op: ContractOp, letter: str, parts: tuple[DimLike, DimLike]) -> _Expanded:
         """Return the contraction with the axis ``letter`` split into two axes. A repeated operand has only one of
-        them."""
+        them; if both operands lack the same axis, the second one is split, so that the axis has an operand."""
         other = next(c for c in string.ascii_letters if c not in op.equation.data)
         terms, operands = [], []
         for term, value in zip(op.terms, op.operands, strict=False):
             axis, found = term.find(letter), repeated(value)
-            if found and (found.axis, found.parts) == (axis, parts) and value not in self.held:
-                terms.append(term.replace(letter, (other + letter)[found.kept]))
+            read = term.replace(letter, (other + letter)[found.kept]) if found else ""
+            lacks = bool(terms) and not {other, letter} <= {*terms[0], *read}
+            if found and (found.axis, found.parts) == (axis, parts) and value not in self.held and not lacks:
+                terms.append(read)
                 operands.append(found.insert_before(op))
                 continue
             terms.append(term.replace(letter, other + letter))

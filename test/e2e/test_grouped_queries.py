@@ -137,3 +137,27 @@ def test_heads_in_any_order(keys: int, k_after: int, values: int, v_after: int, 
     np.testing.assert_allclose(net(q, k, v), expected, rtol=0, atol=1e-5 * np.abs(expected).max())
     copies = sum("broadcast" in kernel["name"] for kernel in net.signature["kernels"])
     assert copies <= ((keys, k_after) != (values, v_after)), "no more than one operand is copied"
+
+
+@pytest.mark.parametrize("left, right", [(2, 2), (3, 3), (2, 3)])
+def test_a_product_of_two_repeated_operands(left: int, right: int) -> None:
+    """Of 2 × 3 matrices an operand has 2, each for 3, or 3, each for 2."""
+    shapes = {2: ("2,1,5,7", "2,3,5,7"), 3: ("1,3,5,7", "2,3,5,7")}
+    other = {2: ("2,1,7,4", "2,3,7,4"), 3: ("1,3,7,4", "2,3,7,4")}
+    (a, wide_a), (b, wide_b) = shapes[left], other[right]
+    model = f"""<ir_version: 8, opset_import: ["" : 17]>
+    g (float[{a}] a, float[{b}] b) => (float[6,5,4] y) {{
+      wide_a = Constant <value_ints = [{wide_a}]> ()
+      wide_b = Constant <value_ints = [{wide_b}]> ()
+      merged_a = Constant <value_ints = [6,5,7]> ()
+      merged_b = Constant <value_ints = [6,7,4]> ()
+      each_a = Expand (a, wide_a)
+      each_b = Expand (b, wide_b)
+      flat_a = Reshape (each_a, merged_a)
+      flat_b = Reshape (each_b, merged_b)
+      y = MatMul (flat_a, flat_b)
+    }}"""
+    net, random = mlc.compile(onnx.parser.parse_model(model)), np.random.default_rng()
+    x, z = (random.standard_normal([int(n) for n in s.split(",")]).astype("f4") for s in (a, b))
+    wanted = (np.broadcast_to(x, (2, 3, 5, 7)).astype("f8") @ np.broadcast_to(z, (2, 3, 7, 4))).reshape(6, 5, 4)
+    np.testing.assert_allclose(net(x, z), wanted, rtol=1e-5, atol=1e-5)
