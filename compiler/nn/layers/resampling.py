@@ -28,7 +28,7 @@ class Upsample(Module):
         """
         given, factor = as_array(x), self.scale_factor
         if not isinstance(factor, int) or factor < 1 or self.mode not in MODES:
-            what = f"Upsample by {factor!r} with the mode {self.mode!r}"
+            what = f"Upsample cannot resize by {factor!r} with the mode {self.mode!r}"
             raise InputError(what, hint=f"Give a whole number from 1 on, and one of {', '.join(MODES)}")
         for axis in range(2, given.ndim):
             given = (mnp.repeat(given, factor, axis=axis) if self.mode == "nearest" else
@@ -41,7 +41,7 @@ def _between(x: Array, factor: int, axis: int) -> Array:
     size = x.shape[axis]
     if not isinstance(size, int):
         hint = "Fix the size, or use mode='nearest'"
-        raise InputError(f"Upsample between neighbours along axis {axis} of the open size {size}", hint=hint)
+        raise InputError(f"Upsample cannot interpolate along axis {axis}, whose size {size} is open", hint=hint)
     at = np.maximum((np.arange(size * factor) + 0.5) / factor - 0.5, 0)
     low = np.floor(at).astype(np.int64)
     shape = [-1 if n == axis else 1 for n in range(x.ndim)]
@@ -63,6 +63,6 @@ class PixelShuffle(Module):
         given, r = as_array(x), self.upscale_factor
         n, channels, h, w = given.shape
         if not isinstance(channels, int) or channels % (r * r):
-            raise InputError(f"PixelShuffle({r}) of {channels} channels", hint=f"Give a multiple of {r * r}")
+            raise InputError(f"PixelShuffle({r}) cannot divide {channels} channels", hint=f"Give a multiple of {r * r}")
         apart = mnp.reshape(given, (n, channels // (r * r), r, r, h, w))
         return mnp.reshape(mnp.transpose(apart, (0, 1, 4, 2, 5, 3)), (n, channels // (r * r), h * r, w * r))

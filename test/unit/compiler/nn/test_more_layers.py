@@ -69,9 +69,9 @@ def test_slopes_are_trained() -> None:
 
 
 @pytest.mark.parametrize("make, says", [
-    (lambda: nn.Upsample(0.5), "Upsample by 0.5"),
+    (lambda: nn.Upsample(0.5), "cannot resize by 0.5"),
     (lambda: nn.Upsample(2, "cubic"), "mode 'cubic'"),
-    (lambda: nn.PixelShuffle(3), "of 4 channels"),
+    (lambda: nn.PixelShuffle(3), "divide 4 channels"),
 ])  # fmt: skip
 def test_refused(make: Any, says: str) -> None:
     with pytest.raises(InputError, match=says):

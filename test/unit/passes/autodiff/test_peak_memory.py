@@ -84,7 +84,7 @@ def test_symbolic_dimensions() -> None:
     b = GraphBuilder()
     y = b.add(MapOp("tanh(x0)", [b.add(ContractOp("mk,kn->mn", b.input("n", 16), b.weight(16, 16)))]))
     module = b.module(b.add(ContractOp("mk,kn->mn", y, b.weight(16, 16))))
-    with pytest.raises(InputError, match="symbolic dimensions.*Fix them"):
+    with pytest.raises(InputError, match="needs fixed dimensions.*Fix them"):
         apply(b, module, [Rematerialize(100)])
 
 
