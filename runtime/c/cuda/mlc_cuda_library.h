@@ -165,30 +165,45 @@ MLC_DEVICE mlc_line mlc_line_of(int64_t line, int64_t n, int64_t width, bool rev
   const int64_t start = line / width * n * width + line % width;
   return reverse ? mlc_line{start + (n - 1) * width, -width, n} : mlc_line{start, width, n};
 }
+/* How many elements a thread has from `start` on: one SM computes a long line, so that indices count. */
+MLC_DEVICE int mlc_scan_items(mlc_line line, int64_t start) {
+  const int64_t left = line.n - start;
+  return left < MLC_SCAN_ITEMS ? (int)left : MLC_SCAN_ITEMS;
+}
 template <class T> MLC_DEVICE void mlc_read_items(T *items, const T *x, mlc_line line, int64_t start) {
-  for (int k = 0; k < MLC_SCAN_ITEMS; k++)
-    if (start + k < line.n) items[k] = x[line.first + (start + k) * line.step];
+  const int count = mlc_scan_items(line, start);
+  x += line.first + start * line.step;
+#pragma unroll
+  for (int k = 0; k < MLC_SCAN_ITEMS; k++, x += line.step)
+    if (k < count) items[k] = *x;
 }
 
 /* A line of a warp or of a block. Threads read their next elements before they wait for each other's sums. */
 template <class T, class W, bool product, bool block>
 MLC_DEVICE void mlc_scan_line(const T *x, T *y, mlc_line line, bool exclusive) {
-  const int64_t threads = block ? blockDim.x : 32, chunk = threads * MLC_SCAN_ITEMS;
-  W total = product ? 1 : 0, before, sums[MLC_SCAN_ITEMS + 1];
+  const int threads = block ? blockDim.x : 32, chunk = threads * MLC_SCAN_ITEMS;
+  W total = product ? 1 : 0, before;
   T items[MLC_SCAN_ITEMS];
-  int64_t start = threadIdx.x % threads * MLC_SCAN_ITEMS;
+  int64_t start = (int)threadIdx.x % threads * MLC_SCAN_ITEMS;
   mlc_read_items(items, x, line, start);
   for (int64_t base = 0; base < line.n; base += chunk, start += chunk) {
-    sums[0] = product ? 1 : 0;
-    for (int k = 0; k < MLC_SCAN_ITEMS; k++)
-      sums[k + 1] = start + k < line.n ? mlc_combine<W, product>(sums[k], (W)items[k]) : sums[k];
+    const int count = mlc_scan_items(line, start);
+    W own[MLC_SCAN_ITEMS], sum = product ? 1 : 0;
+#pragma unroll
+    for (int k = 0; k < MLC_SCAN_ITEMS; k++) {
+      own[k] = k < count ? (W)items[k] : (W)(product ? 1 : 0);
+      sum = mlc_combine<W, product>(sum, own[k]);
+    }
     mlc_read_items(items, x, line, start + chunk);
-    const W own = sums[MLC_SCAN_ITEMS];
-    const W all = block ? mlc_block_scan<W, product>(own, &before) : mlc_warp_scan<W, product>(own, &before);
-    before = mlc_combine<W, product>(total, before);
-    for (int k = 0; k < MLC_SCAN_ITEMS; k++)
-      if (start + k < line.n)
-        y[line.first + (start + k) * line.step] = (T)mlc_combine<W, product>(before, sums[exclusive ? k : k + 1]);
+    const W all = block ? mlc_block_scan<W, product>(sum, &before) : mlc_warp_scan<W, product>(sum, &before);
+    W running = mlc_combine<W, product>(total, before);
+    T *to = y + line.first + start * line.step;
+#pragma unroll
+    for (int k = 0; k < MLC_SCAN_ITEMS; k++, to += line.step) {
+      const W next = mlc_combine<W, product>(running, own[k]);
+      if (k < count) *to = (T)(exclusive ? running : next);
+      running = next;
+    }
     total = mlc_combine<W, product>(total, all);
   }
 }
