@@ -83,4 +83,4 @@ def test_from_the_command_line(mlc_command: Command) -> None:
     message = mlc_command(
         "compile", "layers.py:step", "-i", "w=f32[6,64,64]", "-i", "x=f32[n,64]", "--peak-memory", "1M", code=2
     )
-    assert "symbolic dimensions" in message and "--dim" in message
+    assert "needs fixed dimensions" in message and "--dim" in message

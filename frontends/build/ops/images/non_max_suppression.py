@@ -42,7 +42,7 @@ def non_max_suppression(
     boxes = with_shape(build, boxes, (images, count, 4))
     if boxes.shape != (images, count, 4):
         raise NotSupported(f"boxes {boxes.shape} for scores {scores.shape}")
-    if wrong := [x for x in operands[2:] if x is not None and x.shape not in ((), (1,))]:
+    if wrong := [x for x in operands[2:] if x is not None and not _may_be_one_number(x)]:
         raise NotSupported(f"a limit {wrong[0]}; each is one number")
     if 0 in (bound, images, classes, count):
         return Tensor.from_known(np.zeros((0, 3), np.int64))
@@ -54,6 +54,11 @@ def non_max_suppression(
     picks = build.emit(NonMaxSuppressionOp(build.values(corners, rows, *limits), bound))
     picks = build.slice(picks, [0, 0], [rows.shape[0], bound])
     return _selected(build, build.reshape(picks, (images, classes, bound)))
+
+
+def _may_be_one_number(limit: Tensor) -> bool:
+    """Whether a tensor has one element, or an open extent that may be 1, which a guard then demands."""
+    return limit.rank < 2 and not any(isinstance(extent, int) and extent != 1 for extent in limit.shape)
 
 
 def _selected(build: Builder, picks: Tensor) -> Tensor:

@@ -137,7 +137,7 @@ def test_gauss_newton() -> None:
     jacobian = (1 - y * y)[:, None] * x
     curvature = jacobian.T @ jacobian * 2 / 7 + 0.01 * np.eye(3)
     np.testing.assert_allclose(updates, np.linalg.solve(curvature, -jacobian.T @ (y - target) * 2 / 7), rtol=1e-6)
-    with pytest.raises(InputError, match="without a batch"):
+    with pytest.raises(InputError, match="needs a batch"):
         optimizer.update(gradient, (), w)
 
 

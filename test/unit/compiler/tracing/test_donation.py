@@ -188,5 +188,5 @@ def test_other_pairs_are_refused_in_c(tmp_path: Path) -> None:
     library = model._library
     assert library is not None
     plan, inputs = model._fit(library, given)
-    with pytest.raises(RunError, match="input 1 and output 0 of model 'lambda' are the same memory"):
+    with pytest.raises(RunError, match="input 1 and output 0 of model 'step' are the same memory"):
         library.call(plan, inputs, {"y0": inputs[1]})

@@ -99,7 +99,7 @@ def test_a_traced_function_is_deployed(tmp_path: Path) -> None:
     f.save(tmp_path / "f.so", spec)
     x = RNG.normal(size=(3, 600)).astype("f4")
     np.testing.assert_allclose(mlc.load(tmp_path / "f.so")(x), np.maximum(x @ weight, 0), rtol=1e-4, atol=1e-4)
-    assert "lambda_run(" in (tmp_path / "f.h").read_text()
+    assert "f_run(" in (tmp_path / "f.h").read_text()
     assert 'graph.contract "MK,KN->MN"' in f.ir("graph", spec)
     assert "test_jit.py:" in f.ir("kernel", spec)
 

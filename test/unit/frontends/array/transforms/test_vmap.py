@@ -77,7 +77,7 @@ def test_axes() -> None:
         mlc.vmap(f, ({"a": 1, "b": -1}, None), out)(tree, 2.0)
     with pytest.raises(InputError, match=r"an array of shape \(4, 3\) has no axis 2"):
         mlc.vmap(lambda x: x, in_axes=2)(Y)
-    with pytest.raises(InputError, match="out_axes of None"):
+    with pytest.raises(InputError, match="out_axes cannot be None"):
         mlc.vmap(lambda x: x, out_axes=None)(Y)
 
 
