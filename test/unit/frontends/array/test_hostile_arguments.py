@@ -7,6 +7,7 @@ import itertools
 import pickle
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,8 @@ def leaves_of(value: Any) -> list[mnp.Array]:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_no_raw_errors(folder: str) -> None:
+def test_no_raw_errors(folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # for files that functions write
     raw: dict[str, str] = {}
     for name, f in functions(FOLDERS[folder]):
         for args, kwargs in calls(f):
