@@ -127,7 +127,8 @@ class _ReshapeFolding:
         """Return the contraction with the axis ``letter`` split into two axes. A repeated operand has only one of
         them; if both operands lack the same axis, the second one is split, so that the axis has an operand."""
         other = next(c for c in string.ascii_letters if c not in op.equation.data)
-        terms, operands = [], []
+        terms: list[str] = []
+        operands: list[SSAValue] = []
         for term, value in zip(op.terms, op.operands, strict=False):
             axis, found = term.find(letter), repeated(value)
             read = term.replace(letter, (other + letter)[found.kept]) if found else ""
