@@ -25,7 +25,7 @@ PYTHON = re.compile(
     r"index out of range|unpack|NoneType|has no attribute|not subscriptable|unsupported operand|zip\(\)|"
     r"not supported between|invalid literal|positional argument|not in (list|tuple)|int\(\) argument|"
     r"(division|modulo) by zero|cannot be interpreted|object is not|could not be broadcast|axes don't match|"
-    r"is an empty sequence|iterable argument|out of bounds for axis|n: '[^']*' "
+    r"empty sequence\b|iterable argument|out of bounds for axis|n: '[^']*' "
 )
 OPSETS = {"": (28, 22, 17, 11), "ai.onnx.ml": (5, 3), "com.microsoft": (1,), "ai.onnx.preview.training": (1,)}
 KINDS = ("f4", "f4", "f4", "i8", "i8", "i4", "u1", "?", "f2")
