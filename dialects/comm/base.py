@@ -6,8 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import IntegerAttr, TensorType
 from xdsl.ir import SSAValue
+from xdsl.irdl import prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.comm.world import World, current
@@ -48,6 +49,16 @@ class CommOp(GraphOp, ABC):
     def check_ranks(self, world: World) -> None:
         if self.needs is not None and self.needs != world.ranks:
             raise RunError(f"{self.name} is for {self.needs} ranks, and there are {world.ranks}")
+
+
+class FixedRanksOp(CommOp, ABC):
+    """A collective for ``ranks`` ranks, which its shapes depend on."""
+
+    ranks = prop_def(IntegerAttr)
+
+    @property
+    def needs(self) -> int:
+        return int(self.ranks.value.data)
 
 
 def combined(values: Sequence[T], combine: Callable[[T, T], T]) -> T:

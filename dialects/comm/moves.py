@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.comm.base import CommOp, check_moved, checked_ranks, divided, leading, same_type
+from mlc.dialects.comm.base import CommOp, FixedRanksOp, check_moved, checked_ranks, divided, leading, same_type
 from mlc.dialects.graph.base import PURE, ints, ints_of
 from mlc.dialects.semantics.evaluate import Array
 from mlc.dialects.types import element_of, shape_of, tensor
@@ -18,14 +18,13 @@ from mlc.errors import RunError
 
 
 @irdl_op_definition
-class AllGatherOp(CommOp):
+class AllGatherOp(FixedRanksOp):
     """All-gather: the values of all ranks, concatenated along axis 0 in the order of the ranks.
 
     ``%y = comm.all_gather(%x) {ranks = 2} : (tensor<4xf32>) -> tensor<8xf32>``
     """
 
     name = "comm.all_gather"
-    ranks = prop_def(IntegerAttr)
     input = operand_def(TensorType)
     result = result_def(TensorType)
     traits = traits_def(PURE)
@@ -35,10 +34,6 @@ class AllGatherOp(CommOp):
     def __init__(self, input: SSAValue, ranks: int):
         result = _gathered(self.name, input, ranks)
         super().__init__(operands=[input], properties={"ranks": IntegerAttr(ranks, i64)}, result_types=[result])
-
-    @property
-    def needs(self) -> int:
-        return int(self.ranks.value.data)
 
     def infer(self) -> TensorType:
         check_moved(self.name, self.input)
@@ -54,14 +49,13 @@ def _gathered(name: str, x: SSAValue, ranks: int) -> TensorType:
 
 
 @irdl_op_definition
-class AllToAllOp(CommOp):
+class AllToAllOp(FixedRanksOp):
     """All-to-all: rank s gets part s of axis 0 of every rank; its result is these parts in the order of their ranks.
 
     ``%y = comm.all_to_all(%x) {ranks = 2} : (tensor<4xf32>) -> tensor<4xf32>``
     """
 
     name = "comm.all_to_all"
-    ranks = prop_def(IntegerAttr)
     input = operand_def(TensorType)
     result = result_def(TensorType)
     traits = traits_def(PURE)
@@ -70,10 +64,6 @@ class AllToAllOp(CommOp):
 
     def __init__(self, input: SSAValue, ranks: int):
         super().__init__(operands=[input], properties={"ranks": IntegerAttr(ranks, i64)}, result_types=[input.type])
-
-    @property
-    def needs(self) -> int:
-        return int(self.ranks.value.data)
 
     def infer(self) -> TensorType:
         divided(self.name, self.input, checked_ranks(self.name, self.needs))

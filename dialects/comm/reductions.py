@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.comm.base import CommOp, check_moved, checked_ranks, combined, divided, same_type
+from mlc.dialects.comm.base import CommOp, FixedRanksOp, check_moved, checked_ranks, combined, divided, same_type
 from mlc.dialects.graph.base import PURE
 from mlc.dialects.semantics.evaluate import Array
 from mlc.dialects.types import element_of, shape_of, tensor
@@ -53,7 +53,7 @@ class AllReduceOp(CommOp):
 
 
 @irdl_op_definition
-class ReduceScatterOp(CommOp):
+class ReduceScatterOp(FixedRanksOp):
     """Reduce-scatter: the values of all ranks are combined; each rank gets its part of axis 0 of the result.
 
     ``%y = comm.reduce_scatter "add"(%x) {ranks = 2} : (tensor<4xf32>) -> tensor<2xf32>``
@@ -61,7 +61,6 @@ class ReduceScatterOp(CommOp):
 
     name = "comm.reduce_scatter"
     fn = prop_def(StringAttr)
-    ranks = prop_def(IntegerAttr)
     input = operand_def(TensorType)
     result = result_def(TensorType)
     traits = traits_def(PURE)
@@ -71,10 +70,6 @@ class ReduceScatterOp(CommOp):
     def __init__(self, fn: str, input: SSAValue, ranks: int):
         properties = {"fn": StringAttr(fn), "ranks": IntegerAttr(ranks, i64)}
         super().__init__(operands=[input], properties=properties, result_types=[_part(self.name, input, ranks)])
-
-    @property
-    def needs(self) -> int:
-        return int(self.ranks.value.data)
 
     def infer(self) -> TensorType:
         _check(self.name, self.fn.data, self.input)
