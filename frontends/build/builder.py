@@ -34,7 +34,7 @@ class Builder(Arithmetic, Indexing, Routines):
         self.derivatives = False  # whether the module has some
 
     def nonzero(self, mask: Tensor) -> Tensor:
-        """Where a vector of predicates is true, ascending: as many as there are at run time.
+        """The positions at which a vector of predicates is true, ascending. Their number is a run-time dimension.
 
         Raises:
             NotSupported: it is not a vector of predicates.
@@ -46,11 +46,13 @@ class Builder(Arithmetic, Indexing, Routines):
         return self.emit(NonzeroOp(self.new_size(), self.value(mask)))
 
     def run_counter(self) -> Tensor:
-        """The number of runs before this one, as i64: random operators draw anew in each."""
+        """The number of runs before this one, as i64. Random operators mix it in, so that each run draws new
+        numbers.
+        """
         return self.emit(RunCounterOp())
 
     def count_random(self) -> int:
-        """A number of its own for each random operator of the model."""
+        """A new number, which no other random operator of the model has."""
         self.random += 1
         return self.random
 

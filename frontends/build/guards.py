@@ -42,7 +42,7 @@ def _related(guard: Dim, found: Guards) -> list[Dim]:
 
 
 def _parts(guard: DimLike) -> Iterator[DimLike]:
-    """Guards without minima that together are ``guard``: min(n, 512) == n is 512-n."""
+    """Guards without minima that together say what ``guard`` says: 512-n in place of min(n, 512) == n."""
     guard = _without_division(guard)
     zero = equality_of(guard)
     sides = [s for s in (zero, -zero) if not implied(s, ())] if zero is not None else [guard]  # type: ignore[arg-type]
@@ -54,7 +54,7 @@ def _parts(guard: DimLike) -> Iterator[DimLike]:
 
 
 def _without_division(guard: DimLike) -> DimLike:
-    """``guard`` without its one division: (h+7)//8 >= 2 is h+7 >= 16."""
+    """``guard`` without its one division: h+7 >= 16 in place of (h+7)//8 >= 2."""
     terms = dict(guard.terms) if isinstance(guard, Dim) else {}
     constant = terms.pop((), 0)
     for monomial, c in terms.items():
@@ -65,7 +65,7 @@ def _without_division(guard: DimLike) -> DimLike:
 
 
 def _split(guard: DimLike) -> tuple[DimLike, DimLike] | None:
-    """Two guards that are together one with a minimum, or a maximum subtracted: min(n, 512)-m is n-m and 512-m."""
+    """The two guards that a minimum, or a maximum that is subtracted, stands for: n-m and 512-m for min(n, 512)-m."""
     for monomial, c in guard.terms if isinstance(guard, Dim) else ():
         atom = monomial[0] if len(monomial) == 1 else ""
         if not isinstance(atom, str) and atom[0] == ("min" if c > 0 else "max"):
@@ -75,7 +75,7 @@ def _split(guard: DimLike) -> tuple[DimLike, DimLike] | None:
 
 
 def _joined(found: Guards) -> tuple[tuple[Dim, Dim], Dim] | None:
-    """Two equalities, and one that is as much as both: a == 2*b and b == 2*c are a == 4*c."""
+    """Two equalities and the one that replaces both: a == 4*c for a == 2*b and b == 2*c."""
     equal = [(guard, zero) for guard in found if (zero := equality_of(guard)) is not None]
     for (one, a), (other, b) in combinations(equal, 2):
         for both in _eliminated(a, b):
@@ -95,7 +95,7 @@ def _eliminated(a: Dim, b: Dim) -> Iterator[DimLike]:
 
 
 def _as_multiple(guard: Dim) -> Dim:
-    """An equality p == k*q as "p is a multiple of k" (p == k*(p//k)) where that says as much."""
+    """An equality p == k*q as p == k*(p//k), "p is a multiple of k", where the two are equivalent."""
     zero = equality_of(guard)
     for monomial, c in zero.terms if zero is not None else ():
         rest = zero - Dim.of({monomial: c})  # type: ignore[operator]

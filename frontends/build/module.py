@@ -21,7 +21,7 @@ from mlc.frontends.build.tensors import Tensor
 
 
 def argument(build: Builder, name: str, element: str, shape: Shape) -> Tensor:
-    """A new argument of the module; strings become their numbers in the table."""
+    """A new argument of the module. An argument of strings holds their numbers in the table."""
     value = build.block.insert_arg(tensor(element, shape), len(build.block.args))
     given = build.named(Tensor.of(value), name)
     if element != STRING:
@@ -31,7 +31,7 @@ def argument(build: Builder, name: str, element: str, shape: Shape) -> Tensor:
 
 
 def returned(build: Builder, x: Tensor) -> SSAValue:
-    """``x`` as a caller gets it: strings instead of their numbers in the table."""
+    """``x`` as callers get it: the strings, where ``x`` holds their numbers in the table."""
     value = build.value(x)
     return build.value(build.emit(RoutineOp("string.extern", [value], x.shape))) if x.element == STRING else value
 

@@ -27,7 +27,9 @@ MOST_TRIED = 256  # combinations of extents
 
 
 def with_elements(build: Movement, x: Tensor, shape: Sequence[DimLike]) -> Tensor:
-    """``x``, in a shape with as many elements as ``shape`` has, which guards require; as it is where that cannot be."""
+    """``x`` cut to a shape with as many elements as ``shape`` has, which guards require. ``x`` unchanged where no guard
+    can.
+    """
     had, has = product(x.shape), product(shape)
     difference = without_factors(had - has)
     if never_zero(difference):
@@ -53,13 +55,13 @@ def without_factors(difference: DimLike) -> DimLike:
 
 
 def _extents_like(shape: Sequence[DimLike], elements: DimLike) -> tuple[DimLike, ...] | None:
-    """An extent for each of ``shape``, close to it, whose product is ``elements``."""
+    """For each of ``shape`` an extent close to it, such that the product of the extents is ``elements``."""
     near = [[d, *_multiples_near(d, elements)] for d in shape]
     return next((e for e in islice(itertools.product(*near), MOST_TRIED) if product(e) == elements), None)
 
 
 def _multiples_near(extent: DimLike, elements: DimLike) -> Iterator[DimLike]:
-    """Multiples of quotients in ``elements`` that ``extent`` is, or at most some more: 2*(h//2) near h."""
+    """Multiples of the quotients in ``elements`` that are equal or close to ``extent``: 2*(h//2) for h."""
     if not isinstance(extent, Dim) or not isinstance(elements, Dim):
         return
     quotients = {a for m, _ in elements.terms for a in m if not isinstance(a, str) and a[0] == "//"}
@@ -72,7 +74,7 @@ def _multiples_near(extent: DimLike, elements: DimLike) -> Iterator[DimLike]:
 
 
 def _is_near(difference: DimLike) -> bool:
-    """Whether it is small for two choices of its symbols, as it has to be for all."""
+    """Whether a difference is small at two choices of its symbols. It has to be small at all of them."""
     names = sorted(symbols_of([difference]))
     for step in (0, 1009):
         value = evaluate(difference, {name: 10_007 + step * (n + 1) for n, name in enumerate(names)})

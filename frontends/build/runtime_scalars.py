@@ -49,7 +49,7 @@ Scalar = DimLike | str
 
 
 def is_runtime(number: Scalar) -> bool:
-    """Whether a scalar is known only at run time, or in an iteration: no dimension."""
+    """Whether a scalar is known only at run time or in an iteration, and is no dimension."""
     return isinstance(number, str) or bool(values_of([number]) or steps_of([number]))
 
 
@@ -99,7 +99,7 @@ class RuntimeScalars:
         return x.trace()
 
     def _traced(self, x: Tensor) -> Array:
-        """The elements as expressions of the scalars they were computed from, where they have one."""
+        """The elements as expressions of the scalars that they were computed from, where such expressions exist."""
         try:
             if x.trace is not None:
                 return x.trace()
@@ -153,12 +153,12 @@ class RuntimeScalars:
             self._sized(f"min({number}, 0)", 0, why)
 
     def _settled(self, number: DimLike) -> DimLike:
-        """``number`` with the dimensions that its scalars have become."""
+        """``number`` with its scalars replaced by the dimensions that were made of them."""
         known = {name: self._made(name) for name in values_of([number])}
         return evaluate(number, {name: d for name, d in known.items() if d is not None})
 
     def _made(self, text: str) -> Dim | None:
-        """The dimension that an expression is in this block or an enclosing one."""
+        """The dimension that was made of an expression in this block or in an enclosing one."""
         found = (op for (key, _), op in self.sizes.items() if key == text and self._seen(op))
         return next((Dim.symbol(op.size.data) for op in found), None)
 

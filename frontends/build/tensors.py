@@ -47,7 +47,7 @@ class Tensor:
 
     @staticmethod
     def of_dims(dims: Sequence[DimLike]) -> Tensor:
-        """A shape as [rank] of i64 known at import."""
+        """A shape as a known tensor [rank] of i64."""
         array = np.empty(len(dims), dtype=object)
         array[:] = dims
         return Tensor.from_known(array, "i64")

@@ -32,7 +32,7 @@ class Fixed(Exception):
 
 
 def with_fixed_dims(translate: Callable[[dict[str, DimLike]], T], dims: Mapping[str, int]) -> T:
-    """``translate`` of the dimensions of inputs that are fixed, again where one more has to be."""
+    """Call ``translate`` with the fixed dimensions of inputs, and call it again whenever it finds one more to fix."""
     fixed = dict[str, DimLike](dims)
     while True:
         try:
@@ -45,7 +45,7 @@ def with_fixed_dims(translate: Callable[[dict[str, DimLike]], T], dims: Mapping[
 def unify_dims(
     build: Movement, xs: Sequence[Tensor], names: Sequence[Sequence[Hashable]], exact: Container[Hashable] = ()
 ) -> list[Tensor]:
-    """``xs`` whose dimensions of one name have one extent, or 1, but not those that are ``exact``.
+    """``xs`` such that dimensions with one name have one extent, or 1 where they are not ``exact``.
 
     ``names``: of each, None where it may differ.
 
@@ -77,14 +77,16 @@ def _fitted(build: Movement, x: Tensor, extents: Sequence[tuple[DimLike, bool]])
 
 
 def _fix_to_one(build: Movement, *extents: DimLike) -> None:
-    """Of two extents that are never equal one is 1. Raises Fixed where a dimension decides that: b beside 2*b."""
+    """Require that one of two extents that are never equal is 1. Raises Fixed where a dimension decides that: b beside
+    2*b.
+    """
     able = [d for d in extents if isinstance(d, Dim) and not never_zero(d - 1)]
     if len(able) == 1 and 1 not in extents:
         fix(build, able[0] - 1)
 
 
 def with_extent(build: Movement, x: Tensor, axis: int, extent: DimLike) -> Tensor:
-    """``x`` of that extent along ``axis``, which a guard requires; as it is where that cannot be.
+    """``x`` with that extent along ``axis``, which a guard requires; ``x`` unchanged where no guard can.
 
     Raises:
         Fixed: a dimension of the inputs decides it.
@@ -101,14 +103,16 @@ def with_extent(build: Movement, x: Tensor, axis: int, extent: DimLike) -> Tenso
 
 
 def with_shape(build: Movement, x: Tensor, shape: Sequence[DimLike]) -> Tensor:
-    """``x`` of that shape, which guards require; as it is where it cannot be. Raises Fixed, as ``with_extent``."""
+    """``x`` with that shape, which guards require; ``x`` unchanged where no guard can. Raises Fixed, as
+    ``with_extent``.
+    """
     for axis, extent in enumerate(shape if len(shape) == x.rank else ()):
         x = with_extent(build, x, axis, extent)
     return x
 
 
 def fix(build: Movement, difference: DimLike) -> None:
-    """Raises Fixed where a dimension of the inputs is decided by ``difference`` being 0.
+    """Raise Fixed where ``difference == 0`` gives a dimension of the inputs its value.
 
     In a branch, which may not run, nothing is decided.
     """
@@ -117,7 +121,9 @@ def fix(build: Movement, difference: DimLike) -> None:
 
 
 def solved(difference: DimLike) -> Fixed | None:
-    """The dimension that is decided by ``difference`` being 0: of ``2*n - 14`` n is 7; None if none is."""
+    """The dimension to which ``difference == 0`` gives a value: n is 7 for ``2*n - 14``. None if there is no such
+    dimension.
+    """
     if not isinstance(difference, Dim) or values_of([difference]) or local_symbols([difference]):
         return None
     for monomial, c in difference.terms:
@@ -130,5 +136,5 @@ def solved(difference: DimLike) -> Fixed | None:
 
 
 def _is_extent(value: DimLike) -> bool:
-    """Whether it is never negative."""
+    """Whether a dimension is never negative."""
     return all(c > 0 for _, c in value.terms) if isinstance(value, Dim) else value >= 0

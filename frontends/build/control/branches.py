@@ -39,7 +39,7 @@ class Branches:
         return [side.scope for side in self.sides]
 
     def emit(self, condition: Tensor) -> list[Tensor]:
-        """Emit the branch on ``condition``; its results."""
+        """Emit the branch on ``condition`` and return its results."""
         self._end()
         if any(side.guards for side in self.sides):
             guard = guard_of(self.build, condition)
@@ -62,14 +62,16 @@ class Branches:
         ]
 
     def select(self, condition: Tensor) -> list[Tensor]:
-        """Compute both branches here; the results of the one that ``condition`` takes."""
+        """Compute both branches here and return the results of the one that ``condition`` selects."""
         for side in self.sides:
             side.inline()
         return [self.build.map("where(x0, x1, x2)", condition, a, b) for a, b in self.given]
 
     @property
     def are_cheap(self) -> bool:
-        """Whether both together cost less than a barrier: maps of cheap functions over a few elements."""
+        """Whether both branches together cost less than a barrier: they are maps of cheap functions over few
+        elements.
+        """
         alone = all(same_type(a, b) for a, b in self.given) and not any(side.guards for side in self.sides)
         return alone and all(_cheap(op) for scope in self.scopes for op in scope.block.ops)
 
@@ -82,20 +84,22 @@ class Branches:
         return bound_max(upper(a, self._bounds), upper(b, self._bounds))
 
     def fit(self, a: Tensor, b: Tensor) -> bool:
-        """Whether one buffer can hold both: of the same rank and type, and with an upper bound known here."""
+        """Whether one buffer can hold either tensor: ranks and types are equal, and an upper bound is known here."""
         if (a.element, a.rank) != (b.element, b.rank):
             return False
         most = symbols_of([self._most(d, e) for d, e in zip(a.shape, b.shape, strict=False)])
         return not most & {room_of(size) for size in self._bounds}
 
     def _end(self) -> None:
-        """Both regions yield their results."""
+        """End both regions with a yield of their results."""
         for n, side in enumerate(self.sides):
             with side.inside():
                 side.scope.block.add_op(YieldOp(self.build.values(*self.fitted(n))))
 
     def fitted(self, n: int) -> list[Tensor]:
-        """The results of branch ``n``: where extents differ, all elements padded to the longest, and the extents."""
+        """The results of branch ``n``. Where extents differ: its elements, padded to the longer result, and its
+        extents.
+        """
         found = []
         for pair in self.given:
             found += [pair[n]] if same_type(*pair) else [self._padded_row(pair, n), Tensor.of_dims(pair[n].shape)]
@@ -107,7 +111,7 @@ class Branches:
         return self.build.pad(row, [0], [self._most(*counts) - counts[n]])
 
     def _shaped(self, row: Tensor, extents: Tensor, a: Tensor, b: Tensor) -> Tensor:
-        """A tensor of ``extents``, those of ``a`` or ``b``, from its elements."""
+        """The tensor with these ``extents`` (those of ``a`` or ``b``) that the elements hold."""
         scalars, why = self.build.scalars, f"Node '{self.build.node}': an extent is neither branch's"
         shape = [
             d if d == e else scalars.dim(n, why, self._most(d, e))

@@ -83,14 +83,14 @@ def _check_tensors(given: Iteration) -> None:
 
 
 def _check_states(before: Sequence[Tensor], after: Sequence[Tensor]) -> None:
-    """StateChanges where an iteration gives a state another shape or type."""
+    """Raise StateChanges where an iteration gives a state another shape or type."""
     for n, (old, new) in enumerate(zip(before, after, strict=True)):
         if (old.element, old.shape) != (new.element, new.shape):
             raise StateChanges(f"state {n} is {old} before an iteration, {new} after it; give it one shape and type")
 
 
 def _check_collected(scope: Scope, xs: Sequence[Tensor]) -> None:
-    """NotSupported where iterations may give tensors of different sizes."""
+    """Raise NotSupported where iterations may give tensors of different sizes."""
     made = size_bounds(scope.block.walk()).keys()
     for x in xs:
         if sizes_of(x.shape) & made:

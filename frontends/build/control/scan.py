@@ -54,7 +54,9 @@ def unrolled_scan(
     reverse_in: Sequence[bool],
     reverse_out: Sequence[bool],
 ) -> list[Any]:
-    """Straight-line code of ``steps`` iterations, with results as those of ``scan_loop``; states may change shapes."""
+    """Straight-line code of ``steps`` iterations. It returns what ``scan_loop`` does; states may change their
+    shapes.
+    """
     states = list(states)
     collected: list[list[Any]] = [[] for _ in reverse_out]
     for step in range(steps):
@@ -85,7 +87,7 @@ def _from_end(build: Builder, x: Tensor, length: Tensor, step: Dim) -> Tensor:
 
 
 def _masked(build: Builder, given: Iteration, before: Sequence[Tensor], length: Tensor, step: Dim) -> Iteration:
-    """The states before and zeros instead of an iteration's results from ``length`` on."""
+    """From iteration ``length`` on: the states before the iteration, and zeros for what it collects."""
     running = build.compute(f"x0[()] > {step}", [length], ())
     states = [build.map("where(x0, x1, x2)", running, new, old) for new, old in zip(given.states, before, strict=True)]
     zeros = [build.constant(0, c.element) for c in given.collected]

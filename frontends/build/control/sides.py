@@ -25,7 +25,7 @@ class Side:
 
     @contextmanager
     def inside(self) -> Iterator[None]:
-        """Operators made inside, and their guards, belong to this branch."""
+        """A context in which new operators and their guards belong to this branch."""
         outer, self.build.guards = self.build.guards, self.guards
         self.build.branches += 1
         try:
@@ -36,8 +36,10 @@ class Side:
             self.build.branches -= 1
 
     def require(self, guard: DimLike) -> None:
-        """Its guards hold where ``guard`` does, which says that it runs: as guards of the module, or as checks at its
-        beginning where that depends on data."""
+        """Require the guards of this branch wherever it runs, which ``guard`` says.
+
+        They become guards of the module, or checks at the beginning of the branch where ``guard`` depends on data.
+        """
         if is_local(guard):
             self._check()
             return
@@ -56,7 +58,7 @@ class Side:
             first = op
 
     def inline(self) -> None:
-        """Its operators become those of the block around it, which always runs it from here on."""
+        """Move the operators of this branch to the block around it, which then always runs them."""
         for value, argument in zip(self.scope.captured, self.scope.block.args, strict=True):
             argument.replace_all_uses_with(value)
         for op in list(self.scope.block.ops):
@@ -75,5 +77,5 @@ class Side:
 
 
 def is_local(guard: DimLike) -> bool:
-    """Whether a condition depends on data, or on an iteration: no guard of the module says it."""
+    """Whether a condition depends on data or on an iteration, so that no guard of the module can state it."""
     return bool(local_symbols([guard]) or values_of([guard]))

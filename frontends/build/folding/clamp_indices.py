@@ -85,7 +85,7 @@ def _wide_enough(extent: DimLike) -> tuple[str | None, ...]:
 
 
 def range_of(expr: Expr, xs: Sequence[Tensor], extents: Mapping[str, DimLike]) -> Range:
-    """What values a whole-number expression may take."""
+    """The interval of values that a whole-number expression may take."""
     match expr:
         case Const(value=int() as value):
             return int(value), int(value)

@@ -18,7 +18,7 @@ _relied: ContextVar[list[Dim]] = ContextVar("relied")
 
 
 def at_least(lhs: DimLike, rhs: DimLike) -> bool | None:
-    """Whether lhs >= rhs for all symbols; None where that depends on them."""
+    """Whether lhs >= rhs at all sizes; None where the answer depends on the sizes."""
     difference = lhs - rhs
     low, negated = lower_bound(difference), lower_bound(-difference)
     if low is not None and low >= 0 or negated is not None and negated > 0:
@@ -48,7 +48,7 @@ def surely(lhs: DimLike, rhs: DimLike) -> bool:
 
 
 def _rely(value: DimLike) -> None:
-    """A value is right only where ``value`` is at least 0, which was proved of inputs that are not empty."""
+    """Record that a result is right only where ``value`` is at least 0. So far that is proved for nonempty inputs."""
     relied = _relied.get(None)
     if relied is not None and needs_nonempty(value):
         relied.append(value)

@@ -33,7 +33,7 @@ def _element(expr: str, elements: tuple[str, ...]) -> str | None:
 
 
 def _check_whole(call: Call, elements: Sequence[str]) -> None:
-    """Integers are operands of no function of floats, nor of one with a fraction or infinity."""
+    """Raise where a function of floats, a fraction or an infinity has an integer operand."""
     args = call.args[call.fn == "where" :]
     broken = [a for a in args if isinstance(a, Const) and isinstance(a.value, float) and not a.value.is_integer()]
     if call.fn not in REAL and not (broken and len(args) > 1):
@@ -45,7 +45,7 @@ def _check_whole(call: Call, elements: Sequence[str]) -> None:
 
 
 def _check_string(call: Call, elements: Sequence[str]) -> None:
-    """Strings are compared and selected."""
+    """Raise where strings are operands of anything but comparisons and selections."""
     args = call.args[call.fn == "where" :]
     if call.fn not in ("where", "eq", "ne") and STRING in (element_type(a, elements) for a in args):
         raise NotSupported(f"{call.fn} of strings; cast them to numbers")

@@ -32,7 +32,7 @@ _trace: ContextVar[Any] = ContextVar("trace", default=None)
 
 @contextmanager
 def tracing(trace: Any) -> Iterator[None]:
-    """Inside, traces of tensors are computed by ``trace``, which has other functions (``predicates.Trace``)."""
+    """A context in which ``trace`` computes the traces of tensors, with functions of its own (``predicates.Trace``)."""
     token = _trace.set(trace)
     try:
         yield

@@ -38,7 +38,7 @@ class Predicate:
 
 
 def guard_of_sizes(build: Builder, condition: Tensor) -> DimLike | None:
-    """As ``guard_of``; None of a condition that reads data other than whole numbers, and nothing is emitted."""
+    """As ``guard_of``, but emits nothing: None where the condition reads data other than whole numbers."""
     trace = Trace(build, emits=False)
     try:
         with tracing(trace):

@@ -31,7 +31,7 @@ _threads = threading.local()
 
 @contextmanager
 def assuming(guards: Collection[DimLike]) -> Iterator[None]:
-    """Inside, proofs rest on ``guards``, which are never negative; they may grow meanwhile."""
+    """A context in which proofs assume that no dimension of ``guards`` is negative. The list may grow meanwhile."""
     token = _assumed.set(guards)
     try:
         yield
@@ -55,7 +55,7 @@ def always_zero(value: DimLike) -> bool:
 
 
 def implied(value: Dim, by: Sequence[DimLike]) -> bool:
-    """Whether ``value`` is at least 0 wherever all of ``by`` are, for sizes of 0 as well."""
+    """Whether ``value`` is at least 0 at all sizes, 0 included, at which all of ``by`` are."""
     return _holds(value, ">= 0", tuple(by)[:MAX_FACTS], least=0)
 
 

@@ -20,7 +20,7 @@ Number = int | float | Dim
 
 
 class Inexact(Exception):
-    """Floats may differ from the fraction."""
+    """The floats that a model computes may differ from the fraction."""
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ class Constants(Insertion):
     """Operators of tensors that are known, in the weight store, or computed."""
 
     def named(self, x: Tensor, name: str) -> Tensor:
-        """``x``, whose SSA value prints as the source's ``name``; the first name stays."""
+        """``x``, after its SSA value got the source's ``name`` as its hint. A value that has a hint keeps it."""
         x.hint = x.hint or name
         if x.value is not None and x.value.name_hint is None:
             x.value.name_hint = value_name(x.hint)
@@ -43,12 +43,12 @@ class Constants(Insertion):
         return self._captured(x.value, len(self.scopes) - 1)
 
     def _cloned(self, value: SSAValue | None) -> SSAValue | None:
-        """A copy in this block of a weight or constant of another one."""
+        """A copy, in this block, of a weight or constant that another block defines."""
         made = value.owner if value is not None else None
         return self._insert(made.clone()) if isinstance(made, WeightOp | ConstantOp) else None
 
     def _captured(self, value: SSAValue, depth: int) -> SSAValue:
-        """``value`` as the scope of that depth sees it."""
+        """The argument by which the scope at that depth reads ``value``."""
         scope = self.scopes[depth]
         if block_of(value) is scope.block:
             return value
@@ -86,7 +86,7 @@ class Constants(Insertion):
         return Tensor.from_known(np.asarray(value, numpy_dtype(element)), element)
 
     def _traced_from(self, result: Tensor, trace: Callable[[], Array]) -> Tensor:
-        """``result``, whose run-time scalars or predicates ``trace`` computes when they are needed."""
+        """``result``, with ``trace`` as the function that computes its run-time scalars or predicates on demand."""
         if result.known is None and (is_traced(result) or result.element in ("i1", *FLOATS)):
             result.trace = trace
         return result

@@ -25,7 +25,7 @@ from mlc.frontends.build.tensors import Tensor
 
 
 class Indexing(Constants):
-    """One element of the result at a time, as an expression that reads operands at any index."""
+    """Operators whose result is given element by element, by an expression that reads operands at any index."""
 
     def compute(
         self,
@@ -58,7 +58,7 @@ class Indexing(Constants):
         return result
 
     def _in_bounds(self, expr: str, xs: Sequence[Tensor], extents: Mapping[str, DimLike]) -> str:
-        """``expr`` such that it reads inside of its operands: computed indices are clamped, others required to be."""
+        """``expr`` with reads that stay inside their operands: computed indices are clamped, others get guards."""
         parsed = parse(expr)
         if 0 in extents.values():  # nothing is read for no elements
             return expr
@@ -78,8 +78,10 @@ class Indexing(Constants):
         return str(clamp_indices(parsed, xs, extents))
 
     def _is_for_elements(self, need: DimLike, index: Expr, extent: DimLike, extents: Mapping[str, DimLike]) -> bool:
-        """Whether ``need`` at 0 or above says only that there are elements to read, as of a clamped index: then it is
-        required where the iterators of the index have any."""
+        """Whether ``need >= 0`` says only that there are elements to read, as it does for a clamped index.
+
+        Then it is required only where the iterators of the index take any value.
+        """
         clamped = any(isinstance(node, Call) and node.fn == "min" for node in walk(index))
         if not (clamped and isinstance(need, Dim) and isinstance(extent, Dim) and implied(need, (extent - 1,))):
             return False
@@ -90,8 +92,10 @@ class Indexing(Constants):
         return True
 
     def _require_a_source(self, extent: DimLike, results: Iterable[DimLike]) -> None:
-        """There are elements to read: a guard, or where data decides how many are read, a check that there are or that
-        none is."""
+        """Require that there are elements to read.
+
+        This is a guard. Where data decides how many elements are read, it is a check: there are some, or none is read.
+        """
         counts = [d for d in results if sizes_of([d])]
         if counts:
             self.require_elements(extent, counts[0])

@@ -59,7 +59,7 @@ class Insertion:
 
     @contextmanager
     def insert_into(self, scope: Scope) -> Iterator[Scope]:
-        """Operators made inside go to the block of ``scope``."""
+        """A context in which new operators go to the block of ``scope``."""
         self.scopes.append(scope)
         try:
             yield scope
@@ -72,7 +72,7 @@ class Insertion:
 
     @contextmanager
     def at_definition(self, x: Tensor) -> Iterator[None]:
-        """Operators made inside go to the block that defines ``x``."""
+        """A context in which new operators go to the block that defines ``x``."""
         scopes = self.scopes
         self.scopes = scopes[: self._depth(x) + 1]
         try:
@@ -81,13 +81,13 @@ class Insertion:
             self.scopes = scopes
 
     def _depth(self, x: Tensor) -> int:
-        """How deeply the block that defines ``x`` is nested; this block's depth where none does."""
+        """The nesting depth of the block that defines ``x``; that of this block where no block defines it."""
         blocks: list[Block | None] = [scope.block for scope in self.scopes]
         return len(blocks) - 1 if x.value is None else blocks.index(block_of(x.value))
 
     @contextmanager
     def iteration(self, index: DimLike) -> Iterator[None]:
-        """Operators made inside belong to this iteration of a loop."""
+        """A context in which new operators belong to this iteration of a loop."""
         self.iterations.append(index)
         try:
             yield
@@ -155,7 +155,7 @@ class Insertion:
         return result
 
     def emit_all(self, op: Operation) -> list[Tensor]:
-        """Add an operator of any number of results."""
+        """Add an operator with any number of results."""
         self.block.add_op(self._with_node(op))
         return [Tensor.of(r) for r in op.results]
 
@@ -207,7 +207,7 @@ class Insertion:
             raise NotSupported(f"a dimension without elements, of which {pretty(results)} are made")
 
     def _guard(self, guard: DimLike) -> None:
-        """Callers keep ``guard`` at 0 or above; the run fails where it is below."""
+        """Add a guard: a run fails, before it computes, where ``guard`` is below 0."""
         if steps_of([guard]) or sizes_of([guard]) or values_of([guard]):
             self.scalars.check(guard, f"Node '{self.node}': {condition(guard)} does not hold")
         elif isinstance(guard, Dim):
@@ -236,12 +236,12 @@ class Insertion:
 
 
 def _size(extent: DimLike) -> int:
-    """An extent; of an open one the largest factor, which it about is where its symbols are 1."""
+    """An extent. For an open one: its largest factor, which is about its value where all symbols are 1."""
     return extent if isinstance(extent, int) else max(1, *(factor for _, factor in extent.terms))
 
 
 def _too_large(op: Operation, result: Tensor) -> str:
-    """Why no machine holds a result."""
+    """The message that says why no machine can hold a result."""
     given = ", ".join(str(Tensor.of(v)) for v in op.operands) or "nothing"
     if result.rank > MAX_RANK:
         return f"a tensor of rank {result.rank} (from {given}); the most is {MAX_RANK}: reshape it to fewer"

@@ -121,7 +121,9 @@ class Movement(Constants):
 
     @staticmethod
     def _most_known(arrays: Sequence[Array]) -> int:
-        """Elements of a concatenation that is computed at once: a few, or what one operand mostly has already."""
+        """The largest number of elements of a concatenation that is folded: a few, or little more than one operand
+        has.
+        """
         return max(KNOWN_LIMIT, 3 * max(array.size for array in arrays) // 2)
 
     def _moved(self, x: Tensor, array: Array) -> Tensor:

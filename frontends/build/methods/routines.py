@@ -41,7 +41,7 @@ class Routines(Constants):
         numbers: Sequence[int] = (),
         element: str | None = None,
     ) -> Tensor:
-        """A routine of ``ROUTINES``."""
+        """Call a routine of ``ROUTINES``."""
         if all(x.known is not None and x.known.dtype != object for x in xs) and is_small(shape):
             given = Given(self.string_table, tuple(words), tuple(numbers), tuple(shape))  # type: ignore[arg-type]
             known = ROUTINES[fn].meaning(given, *(x.known for x in xs))

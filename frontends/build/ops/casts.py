@@ -29,7 +29,7 @@ def cast(build: Builder, x: Tensor, element: str, saturate: bool = True, round_m
 
 
 def _clamped(build: Builder, x: Tensor, element: str) -> Tensor:
-    """Within the finite range of a narrow float; NaN stays."""
+    """``x`` clamped to the finite range of a narrow float; NaN stays."""
     import ml_dtypes  # which only frontends of narrow floats need
 
     largest = float(ml_dtypes.finfo(numpy_dtype(element)).max)
@@ -51,7 +51,9 @@ def _power_of_two(build: Builder, x: Tensor, saturate: bool, round_mode: str) ->
 
 
 def bit_cast(build: Builder, x: Tensor, element: str) -> Tensor:
-    """The same bits as ``element``, which has as many; those of a predicate are its byte in memory."""
+    """The bits of ``x`` read as ``element``, a type of the same width. A predicate has the bits of its byte in
+    memory.
+    """
     x = build.cast(x, "ui8") if x.element == "i1" else x
     target = "ui8" if element == "i1" else element
     if bit_width(x.element) != bit_width(target):

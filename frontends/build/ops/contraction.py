@@ -15,7 +15,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def matmul(build: Builder, a: Tensor, b: Tensor) -> Tensor:
-    """NumPy's matmul. A product with one matrix becomes one 2-D contraction, whatever the batch of the left side."""
+    """NumPy's matmul. A product with a single matrix is one 2-D contraction, whatever batches the left operand has."""
     if a.rank == 0 or b.rank == 0:
         raise NotSupported("a scalar operand")
     if b.rank == 2 and a.rank > 2:

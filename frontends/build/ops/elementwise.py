@@ -24,8 +24,10 @@ def power(build: Builder, base: Tensor, exponent: Tensor) -> Tensor:
 
 
 def _holds(element: str, exponent: Tensor) -> bool:
-    """Whether an exponent is one of ``element``: whole powers of whole numbers stay exact, and a float keeps whether a
-    large exponent is odd."""
+    """Whether an exponent can be converted to ``element``.
+
+    Then whole powers of whole numbers stay exact, and a large exponent stays odd or even as a float.
+    """
     if not is_float(element):
         return not is_float(exponent.element)
     if exponent.known is not None and exponent.known.dtype != object:
@@ -35,7 +37,7 @@ def _holds(element: str, exponent: Tensor) -> bool:
 
 
 def bit_shift(build: Builder, x: Tensor, amount: Tensor, left: bool) -> Tensor:
-    """``x`` of integers shifted; by as many bits as there are or more, or by a negative number, only the sign stays."""
+    """Integers ``x`` shifted. Only the sign stays of a shift by a negative number or by all bits and more."""
     most, signed = bit_width(x.element) - 1, not is_unsigned(x.element)
     inside = f"(x1 >= 0) & (x1 <= {most})" if signed else f"x1 <= {most}"
     shifted = f"x0 {'<<' if left else '>>'} (x1 & {most})"
@@ -44,7 +46,9 @@ def bit_shift(build: Builder, x: Tensor, amount: Tensor, left: bool) -> Tensor:
 
 
 def shrink(build: Builder, x: Tensor, threshold: float, bias: float) -> Tensor:
-    """``x`` moved by ``bias`` towards 0, and 0 within ``threshold`` of it; in the element of ``x``, made in floats."""
+    """``x`` moved towards 0 by ``bias``; 0 where |x| <= ``threshold``. Computed in floats, returned as ``x``'s
+    element.
+    """
     real = x if x.element[0] in "fb" else build.cast(x, "f64")
     at, by = literal(threshold), literal(bias)
     text = f"where(x0 < -{at}, x0 + {by}, where(x0 > {at}, x0 - {by}, 0))"
@@ -60,6 +64,6 @@ def clip(build: Builder, x: Tensor, low: Tensor | None, high: Tensor | None) -> 
 
 
 def is_inf(build: Builder, x: Tensor, positive: bool, negative: bool) -> Tensor:
-    """i1: whether an element is infinity of a sign that counts."""
+    """i1: whether an element is infinite, with a sign that is asked for."""
     tests = {(True, True): "isinf(x0)", (True, False): "x0 == inf", (False, True): "x0 == -inf"}
     return build.map(tests.get((positive, negative), "(x0 == inf) & (x0 == -inf)"), widened(build, x))

@@ -36,14 +36,14 @@ def normalized(
 
 
 def per_channel(build: Builder, x: Tensor, rank: int) -> Tensor:
-    """[C] as it broadcasts to [N, C, …]."""
+    """A tensor [C] reshaped so that it broadcasts to [N, C, …]."""
     return build.reshape(x, (*x.shape, *[1] * (rank - 2)))
 
 
 def batch_norm(
     build: Builder, x: Tensor, scale: Tensor, bias: Tensor, mean: Tensor, variance: Tensor, epsilon: float
 ) -> Tensor:
-    """With the statistics of training: one multiply-add a channel."""
+    """Batch normalization with the statistics of training: one multiply-add a channel."""
     element = build.wide(x).element
     scale, bias, mean, variance = (build.cast(build.wide(t), element) for t in (scale, bias, mean, variance))
     factor = build.map(f"x0 / sqrt(x1 + {literal(epsilon)})", scale, variance)
@@ -61,7 +61,7 @@ def batch_norm_training(
     epsilon: float,
     momentum: float,
 ) -> tuple[Tensor, ...]:
-    """With the statistics of the batch; the ``running`` mean and variance move towards these."""
+    """Batch normalization with the statistics of the batch, towards which the ``running`` mean and variance move."""
     mean, variance = mean_and_variance(build, build.wide(x), [0, *range(2, x.rank)])
     scale, bias = per_channel(build, scale, x.rank), per_channel(build, bias, x.rank)
     y = normalized(build, x, mean, variance, scale, bias, epsilon)
@@ -76,7 +76,7 @@ def batch_norm_training(
 def layer_norm(
     build: Builder, x: Tensor, axes: Sequence[int], scale: Tensor | None, bias: Tensor | None, epsilon: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The result, mean and variance over the last dimensions."""
+    """Layer normalization over the last dimensions: (result, mean, variance)."""
     mean, variance = mean_and_variance(build, build.wide(x), axes)
     return normalized(build, x, mean, variance, scale, bias, epsilon), mean, variance
 
@@ -90,7 +90,7 @@ def rms_norm(build: Builder, x: Tensor, axes: Sequence[int], scale: Tensor, epsi
 
 
 def instance_norm(build: Builder, x: Tensor, scale: Tensor, bias: Tensor, epsilon: float) -> Tensor:
-    """Statistics over each channel of each image."""
+    """Instance normalization: statistics over each channel of each image."""
     mean, variance = mean_and_variance(build, build.wide(x), range(2, x.rank))
     scale, bias = per_channel(build, scale, x.rank), per_channel(build, bias, x.rank)
     return normalized(build, x, mean, variance, scale, bias, epsilon)

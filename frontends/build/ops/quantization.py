@@ -17,7 +17,8 @@ from mlc.frontends.build.tensors import Tensor
 
 
 def per_axis(build: Builder, x: Tensor, parameter: Tensor, axis: int, block: int = 0) -> Tensor:
-    """A scale or zero point as it broadcasts to ``x``: one element, one for each of an axis, or one for each block.
+    """A scale or zero point reshaped so that it broadcasts to ``x``. It has one element, one for each index of an axis,
+    or one for each block.
 
     ``block``: elements of a block; 0 where the shapes of ``x`` and ``parameter`` say how many.
     """
@@ -34,7 +35,7 @@ def per_axis(build: Builder, x: Tensor, parameter: Tensor, axis: int, block: int
 def quantize_linear(
     build: Builder, x: Tensor, scale: Tensor, zero: Tensor | None, element: str, saturate: bool = True
 ) -> Tensor:
-    """``x`` as ``element``, an integer or a float of 8 bits; computed in f32."""
+    """``x`` quantized to ``element``, an integer or a float of 8 bits. The computation is in f32."""
     wide, scale = build.cast(x, "f32"), build.cast(scale, "f32")
     if element[0] != "f":
         return quantize(build, wide, scale, zero, element)
@@ -67,7 +68,7 @@ def dequantize_linear(build: Builder, x: Tensor, scale: Tensor, zero: Tensor | N
 
 
 def _as_weight(build: Builder, x: Tensor) -> Tensor:
-    """A matrix of bytes that is known is a weight: it is not computed with before the products are chosen."""
+    """Make a known matrix of bytes a weight, such that nothing folds it before the products are chosen."""
     return Tensor.of(build.value(x)) if x.element in ("i8", "ui8") and x.rank > 1 else x
 
 
@@ -82,13 +83,15 @@ def centred(build: Builder, x: Tensor, zero: Tensor | None) -> Tensor:
 
 
 def per_row(build: Builder, parameter: Tensor) -> Tensor:
-    """A scale or zero point for each row of a left operand, as a column; one element stays as it is."""
+    """A scale or zero point for each row of a left operand, as a column. One with a single element stays unchanged."""
     one = parameter.rank != 1 or parameter.shape == (1,)
     return parameter if one else build.reshape(parameter, (*parameter.shape, 1))
 
 
 def per_filter(build: Builder, parameter: Tensor, rank: int) -> Tensor:
-    """A scale or zero point for each filter, the first of ``rank`` dimensions; one element stays as it is."""
+    """A scale or zero point for each filter (the first of ``rank`` dimensions). One with a single element stays
+    unchanged.
+    """
     one = parameter.rank == 0 or parameter.shape == (1,)
     return parameter if one else build.reshape(parameter, (*parameter.shape, *[1] * (rank - 1)))
 

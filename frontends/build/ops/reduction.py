@@ -70,12 +70,12 @@ class Operand:
     shape: list[DimLike] | None = None
 
     def shaped(self, build: Builder, y: Tensor) -> Tensor:
-        """The result, of a reduction with these ``keepdims``."""
+        """The result of a reduction, in the shape that ``keepdims`` asks for."""
         return y if self.shape is None else build.reshape(y, self.shape)
 
 
 def _operand(build: Builder, x: Tensor, axes: Axes) -> Operand:
-    """Run-time axes become known ones of more dimensions."""
+    """Replace run-time axes by known axes of a tensor with more dimensions."""
     if axes.runtime is None:
         return Operand(x, list(axes.known), axes.keepdims)
     shape = None if axes.keepdims else without_axes(build, x.shape, axes.runtime)
@@ -84,7 +84,9 @@ def _operand(build: Builder, x: Tensor, axes: Axes) -> Operand:
 
 
 def reduce(build: Builder, name: str, x: Tensor, axes: Axes | None) -> Tensor:
-    """One of ``REDUCTIONS``, summed in at least f32, in the element of ``x``. Without axes only the maps."""
+    """One of ``REDUCTIONS``, accumulated in at least f32 and returned in the element of ``x``. Without axes only its
+    maps are applied.
+    """
     before, monoid, after = REDUCTIONS[name]
     wide = build.wide(x) if monoid in ("add", "mul") else x
     mapped = build.map(before, wide) if before else wide
@@ -126,8 +128,9 @@ def _powers(build: Builder, x: Tensor, given: Operand, wide: Tensor, top: Tensor
 
 
 def arg_extreme(build: Builder, fn: str, x: Tensor, axis: int, last: bool = False) -> Tensor:
-    """The first (or last) index along ``axis`` of the element that is ``fn`` of them all, or of NaN, as NumPy has it;
-    i64, without that axis."""
+    """The first (or last) index along ``axis`` of the extreme element (``fn``: min or max), i64, without that axis. As
+    in NumPy, NaN is the extreme element.
+    """
     extreme = build.reduce(fn, x, [axis], keepdims=True)
     kept = [n for n in range(x.rank) if n != axis]
     at = ["r0" if n == axis else f"i{kept.index(n)}" for n in range(x.rank)]

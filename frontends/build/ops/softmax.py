@@ -13,7 +13,7 @@ LOWEST = "-3.4028234663852886e+38"  # of f32
 def softmax(
     build: Builder, x: Tensor, axes: Sequence[int], log: bool = False, sink: Tensor | None = None, safe: bool = False
 ) -> Tensor:
-    """exp(x - max) / sum, in at least f32: times the reciprocal of the sum, of which there is one a row.
+    """exp(x - max) / sum, in at least f32. Each element is multiplied by the reciprocal of its row's sum.
 
     ``sink``, which broadcasts to the sums, is one more element of each row that counts in the sum and is left out.
     ``safe``: a row of minus infinity gives zeros, not NaN; other sums are at least exp(0).

@@ -62,7 +62,7 @@ def _columns(build: Builder, x: Tensor, offset: Tensor, mask: Tensor | None, win
 
 
 def _tap_at(window: Window, d: int) -> str:
-    """The coordinate of tap i2 of the window at i3, i4, … along spatial dimension ``d``, before it is displaced."""
+    """The coordinate along spatial dimension ``d`` of tap i2 of the window at i3, i4, …, before its displacement."""
     inner = product(window.kernel[d + 1 :])
     tap = f"(i2 // {inner} % {window.kernel[d]})"
     return f"i{d + 3}*{window.strides[d]} + {tap}*{window.dilations[d]} - ({window.low[d]})"

@@ -20,7 +20,7 @@ def max_pool(build: Builder, x: Tensor, window: Window) -> Tensor:
 
 
 def _pool(build: Builder, fn: str, x: Tensor, padded: Tensor, window: Window) -> Tensor:
-    """Windows of ``padded`` by a monoid; of an ``x`` without elements there is none that padding alone makes."""
+    """Combine the windows of ``padded`` by a monoid. Padding alone makes no window where ``x`` has no elements."""
     y = build.pool(fn, padded, window.kernel, window.strides, window.dilations)
     for extent, windows in zip(x.shape[2:], y.shape[2:], strict=True):
         build.require_elements(extent, windows)
@@ -30,7 +30,7 @@ def _pool(build: Builder, fn: str, x: Tensor, padded: Tensor, window: Window) ->
 def max_pool_with_positions(
     build: Builder, x: Tensor, window: Window, columns_first: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """The maximum of each window, and where in the flattened input it is (the first of equals, or of NaN)."""
+    """The maximum of each window and its position in the flattened input: the first of equal elements, or of NaN."""
     padded, rank = window.padded(build, x, lowest(x.element)), len(window.kernel)
     y = _pool(build, "max", x, padded, window)
     inside = [
@@ -50,13 +50,13 @@ def max_pool_with_positions(
 
 
 def average_pool(build: Builder, x: Tensor, window: Window, include_padding: bool) -> Tensor:
-    """The mean of each window, of its elements inside the input or, with ``include_padding``, of all."""
+    """The mean of each window: over its elements inside the input or, with ``include_padding``, over all."""
     total = _pool(build, "add", x, window.padded(build, build.wide(x), "0"), window)
     return build.cast(averaged(build, x, window, total, include_padding), x.element)
 
 
 def averaged(build: Builder, x: Tensor, window: Window, total: Tensor, include_padding: bool) -> Tensor:
-    """The sums of windows of ``x`` over how many elements each covers."""
+    """The sums of the windows of ``x``, each divided by the number of elements that its window covers."""
     uneven = [e for e in window.extra if e != 0] or (
         [p for p in (*window.low, *window.high) if p != 0] if not include_padding else []
     )

@@ -38,7 +38,9 @@ def conv_transpose(
 def _whole_rows(
     x: Tensor, w: Tensor, strides: Sequence[int], low: Sequence[DimLike], high: Sequence[DimLike]
 ) -> list[int]:
-    """The extents of the result over the strides, where ``graph.conv_transpose`` can be used: if these divide."""
+    """The extents of the result divided by the strides, where all strides divide: ``graph.conv_transpose`` can
+    serve.
+    """
     constant = (w.store is not None or w.known is not None) and x.element in ("f32", "f64")
     constant = constant and isinstance(w.shape[1], int) and w.shape[1] >= FILLED
     sizes = zip(_full(x, w, strides), low, high, strict=True)
@@ -54,7 +56,7 @@ def _full(x: Tensor, w: Tensor, strides: Sequence[int]) -> list[DimLike]:
 
 
 def _filled(build: Builder, w: Tensor, strides: Sequence[int]) -> tuple[Tensor, list[DimLike]]:
-    """The weight with zeros after, so that each phase has as many taps, and their number."""
+    """The weight with zeros after it, such that each phase has equally many taps, and that number of taps."""
     taps = [-(-k // s) for k, s in zip(w.shape[2:], strides, strict=True)]
     fill = [t * s - k for t, s, k in zip(taps, strides, w.shape[2:], strict=True)]
     return build.pad(w, [0] * w.rank, [0, 0, *fill]), taps

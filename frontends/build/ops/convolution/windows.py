@@ -55,7 +55,7 @@ class Window:
         return build.pad(x, [0, 0, *self.low], [0, 0, *high], value)
 
     def _reached(self, n: int, extent: DimLike) -> DimLike:
-        """The high padding without the elements that no window reaches."""
+        """The high padding less the elements that no window reaches."""
         high = self.high[n] + self.extra[n]
         left = (extent + self.low[n] + high - self.dilations[n] * (self.kernel[n] - 1) - 1) % self.strides[n]
         return high - min(high, left) if isinstance(left, int) and isinstance(high, int) else high
@@ -77,7 +77,7 @@ def same_pads(
 
 
 def _check_fits(build: Builder, size: DimLike, extent: DimLike) -> None:
-    """There is a window: at least one fits into the padded extent (a guard where that is symbolic)."""
+    """Require that at least one window fits into the padded extent: by a guard, where the extent is symbolic."""
     if at_least(size, extent + 1):
         raise NotSupported(f"a window of {size} elements in {extent}, padding included")
     build.require(extent, size)

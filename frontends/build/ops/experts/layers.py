@@ -84,7 +84,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Dense:
-    """A weight [E, N, K] as it is."""
+    """A weight [E, N, K] that is not packed."""
 
     data: Tensor
 
@@ -116,7 +116,7 @@ class Layer:
         return build.compute(self.weight.element(names, "i0", "i1", "i2"), self.weight.operands, self.shape)
 
     def of_experts(self, build: Builder, x: Tensor, route: Route) -> Tensor:
-        """[T, k, N]: of ``x`` [T, K], or of an own one for each expert, [T, k, K]."""
+        """[T, k, N]: the layer of each token's experts on ``x`` [T, K], or on an input for each of them, [T, k, K]."""
         y = self._products(build, x, route)
         if self.bias is None:
             return y
@@ -133,7 +133,7 @@ class Layer:
         return build.compute(text, [x, route.experts, *self.weight.operands], shape, (columns,), "add")
 
     def of_all(self, build: Builder, x: Tensor) -> Tensor:
-        """[T, E, N]: of ``x`` [T, K] for all experts."""
+        """[T, E, N]: the layer of all experts on ``x`` [T, K]."""
         experts, rows, columns = self.shape
         weight = build.reshape(self.whole(build), (experts * rows, columns))
         y = build.contract("tk,nk->tn", x, weight)

@@ -48,7 +48,7 @@ class Scorer:
     pad: int
 
     def start(self, tokens: Tensor, batch: DimLike) -> Beams:
-        """One beam of each batch counts."""
+        """The state before the first step, in which only one beam of each batch counts."""
         build, shape = self.build, (batch, self.beams)
         return Beams(
             tokens,
@@ -84,7 +84,7 @@ class Scorer:
         return replace(after, done=self._done(after, best, length)), token, beam
 
     def _ended(self, state: Beams, best: Tensor, beam: Tensor, ends: Tensor, length: DimLike) -> tuple[Tensor, Tensor]:
-        """The ended sequences with those of the best ``n`` candidates that end now."""
+        """The ended sequences, to which the ones among the best ``n`` candidates that end now are added."""
         build, n, (batch, _, most) = self.build, self.beams, state.ended.shape
         text = f"where((x1[i0, i1] > 0) & (x2[i0] == 0), x0[i0, i1] / pow(f32({length}), x3[]), -inf)"
         text = text.replace("x3[]", "x3[0]")
@@ -101,14 +101,16 @@ class Scorer:
         return self.build.compute("x0[i0, x1[i0, i1], i2]", [tokens, at], shape), value
 
     def _going_on(self, ends: Tensor) -> Tensor:
-        """[B, n]: which of the candidates are the first ``n`` that do not end."""
+        """[B, n]: the first ``n`` candidates that do not end."""
         build, (batch, count) = self.build, ends.shape
         before = build.compute("where(r0 < i1, 1 - x0[i0, r0], 0)", [ends], (batch, count), (count,), "add")
         text = "where((x0[i0, r0] == i1) & (x1[i0, r0] == 0), r0, 0)"
         return build.compute(text, [before, ends], (batch, self.beams), (count,), "add")
 
     def _done(self, state: Beams, best: Tensor, length: DimLike) -> Tensor:
-        """Which batches have as many ended sequences as beams, of which none can become worse than a new one."""
+        """Which batches are done: as many sequences have ended as there are beams, and no new one can beat the
+        worst.
+        """
         build, n = self.build, self.beams
         worst = f"x0[i0, {n - 1}]"
         enough = f"({worst} > -inf)"
@@ -119,7 +121,9 @@ class Scorer:
         return build.compute(f"i64({enough} | (x{len(given) - 1}[i0] > 0))", given, state.done.shape)
 
     def results(self, state: Beams, count: int) -> tuple[Tensor, Tensor]:
-        """(tokens [B, count, most], values [B, count]): the best, also of those that go on where a batch does."""
+        """(tokens [B, count, most], values [B, count]) of the best sequences; unfinished ones count in unfinished
+        batches.
+        """
         build, n, (batch, _, most) = self.build, self.beams, state.ended.shape
         text = f"where(x1[i0] == 0, x0[i0, i1] / pow(f32({most}), x2[0]), -inf)"
         open_ = build.compute(text, [state.sums, state.done, build.reshape(self.penalty, (1,))], (batch, n))

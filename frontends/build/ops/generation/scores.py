@@ -28,7 +28,7 @@ class Rules:
     end: int
 
     def applied(self, build: Builder, scores: Tensor, tokens: Tensor, length: DimLike, first: bool) -> Tensor:
-        """The scores [B, V] after the rules; the first ``length`` of ``tokens`` [B, most] (i64) count."""
+        """The scores [B, V] after the rules. A sequence is the first ``length`` of its ``tokens`` [B, most] (i64)."""
         if self.penalty is not None:
             seen = _present(build, tokens, length, scores.shape[1])
             text = "where(x1 > 0, where(x0 < 0, x0 * x2, x0 / x2), x0)"
@@ -50,13 +50,13 @@ def _lowest(build: Builder, scores: Tensor, x: Tensor, where: str) -> Tensor:
 
 
 def _present(build: Builder, tokens: Tensor, length: DimLike, vocabulary: DimLike) -> Tensor:
-    """[B, V]: 1 for tokens that a sequence has."""
+    """[B, V]: 1 for the tokens that occur in a sequence."""
     text = f"i64((r0 < {length}) & (x0[i0, r0] == i1))"
     return build.compute(text, [tokens], (tokens.shape[0], vocabulary), (tokens.shape[1],), "max")
 
 
 def _repeated(build: Builder, tokens: Tensor, length: DimLike, count: int, vocabulary: DimLike) -> Tensor:
-    """[B, V]: 1 for tokens that end ``count`` tokens which the sequence has already."""
+    """[B, V]: 1 for the tokens that would complete ``count`` tokens which the sequence contains already."""
     most = tokens.shape[1]
     same = f"(i1 + {count} <= {length})"
     for n in range(count - 1):

@@ -36,7 +36,7 @@ POSITIONS = ("x1[i0, i2]", "x2[i0, i3]")  # of a result, in the image
 
 
 def _positions(build: Builder, boxes: Tensor, n: int, extent: DimLike, size: DimLike) -> Tensor:
-    """[R, size]: the positions along dimension ``n`` of the image; of one, the middle of the box."""
+    """[R, size]: the positions along dimension ``n`` of the image. A size of 1 reads the middle of the box."""
     low, high, most = f"x0[i0, {n}]", f"x0[i0, {n + 2}]", f"f32({extent} - 1)"
     step = f"({high} - {low}) * {most} / f32(max(({size}) - 1, 1))"
     between = f"where(i1 == ({size}) - 1, {high} * {most}, {low} * {most} + f32(i1) * ({step}))"

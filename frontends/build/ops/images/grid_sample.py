@@ -41,7 +41,9 @@ def grid_sample(build: Builder, x: Tensor, grid: Tensor, mode: str, padding: str
 
 
 def _position(build: Builder, grid: Tensor, n: int, extent: DimLike, corners: bool, padding: str, mode: str) -> Tensor:
-    """Coordinate ``n`` of the grid, from [-1, 1] to elements; reflected or clamped for the modes that pad so."""
+    """Coordinate ``n`` of the grid, mapped from [-1, 1] to elements, and reflected or clamped where ``padding`` says
+    so.
+    """
     part = build.reshape(build.cut(grid, -1, n, 1), grid.shape[:-1])
     size = f"{grid.element}({extent})"
     at = build.map(f"(x0 + 1) * 0.5 * ({size} - 1)" if corners else f"((x0 + 1) * {size} - 1) * 0.5", part)
@@ -75,7 +77,7 @@ def _tap(at: str, r: str, mode: str, element: str) -> tuple[str, str]:
 
 
 def _inside(tap: str, weight: str, size: str, padding: str, corners: bool) -> tuple[str, str]:
-    """The tap clamped to the image; with zero padding its weight is 0 outside."""
+    """The tap with its position clamped to the image. With zero padding a tap outside weighs 0."""
     last = f"{size} - 1"
     if padding == "zeros":
         return f"min(max({tap}, 0), {last})", f"where(({tap} >= 0) & ({tap} <= {last}), {weight}, 0)"

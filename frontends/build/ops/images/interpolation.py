@@ -73,7 +73,7 @@ def source_positions(axis: Axis, transform: str) -> Array:
 
 
 def _length(axis: Axis) -> np.float64:
-    """The length before it was rounded down: of a scale that is the ratio of both lengths, it is the length itself."""
+    """The length before rounding down. Where the scale is the ratio of both lengths, this is the length itself."""
     if np.float32(axis.scale) == np.float32(axis.length) / np.float32(axis.extent):
         return np.float64(axis.length)
     return np.float64(np.float32(axis.scale * axis.extent))

@@ -57,12 +57,12 @@ def non_max_suppression(
 
 
 def _may_be_one_number(limit: Tensor) -> bool:
-    """Whether a tensor has one element, or an open extent that may be 1, which a guard then demands."""
+    """Whether a tensor has one element, or has an open extent that may be 1, which a guard then requires."""
     return limit.rank < 2 and not any(isinstance(extent, int) and extent != 1 for extent in limit.shape)
 
 
 def _selected(build: Builder, picks: Tensor) -> Tensor:
-    """Rows (image, class, box) of the boxes [images, classes, steps] that were selected, which are not negative."""
+    """Rows (image, class, box) of the selected boxes: the entries of [images, classes, steps] that are not negative."""
     total = product(picks.shape)
     _, classes, steps = picks.shape
     flat = build.reshape(picks, (total,))

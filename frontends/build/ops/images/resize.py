@@ -78,14 +78,16 @@ def resize(
 def _in_order(
     x: Tensor, axes: Sequence[int], scales: Sequence[float] | None, sizes: Sequence[DimLike] | None
 ) -> list[tuple[int, int]]:
-    """Axes and which they are: the last first where the others grow, as its elements are gathered one by one."""
+    """The axes in the order of their resampling, with their numbers. The last axis comes first where the others grow,
+    since its elements are gathered one by one.
+    """
     lengths = zip(axes, sizes or (), strict=False)
     shrinks = [s <= 1 for s in scales or ()] if sizes is None else [at_least(x.shape[a], d) for a, d in lengths]
     return sorted(enumerate(axes), key=lambda each: each[1], reverse=not all(shrinks))
 
 
 def _stepped(build: Builder, x: Tensor, steps: dict[int, tuple[str, DimLike]]) -> Tensor:
-    """All of ``steps`` in one operation."""
+    """``x`` with all of ``steps`` applied by one operation."""
     if not steps:
         return x
     at = ", ".join(steps[n][0] if n in steps else f"i{n}" for n in range(x.rank))
@@ -93,7 +95,7 @@ def _stepped(build: Builder, x: Tensor, steps: dict[int, tuple[str, DimLike]]) -
 
 
 def _whole_step(along: Axis, how: Interpolation) -> str | None:
-    """The index of a nearest neighbour where each element is repeated equally often, or some are skipped."""
+    """The index of the nearest neighbour where every element is repeated equally often, or where some are skipped."""
     index, weight = taps(source_positions(along, how.transform), along, how)
     if index.shape[1] != 1 or not (weight == 1).all():
         return None
@@ -121,7 +123,7 @@ def resize_length(build: Builder, extent: DimLike, scale: float) -> DimLike:
 
 
 def _repeats(extent: DimLike, length: DimLike, how: Interpolation) -> int | None:
-    """How often each element of a symbolic dimension is in the result: nearest neighbour, by a whole factor."""
+    """How often nearest-neighbour resizing by a whole factor repeats each element of a symbolic dimension."""
     factor = floordiv(length, extent)
     simple = {("asymmetric", "floor"), ("half_pixel", "round_prefer_floor"), ("half_pixel", "round_prefer_ceil")}
     repeats = how.mode == "nearest" and isinstance(factor, int) and factor * extent == length

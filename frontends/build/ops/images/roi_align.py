@@ -70,13 +70,13 @@ def _bilinear(at: str, size: str) -> tuple[str, str]:
 
 
 def _extent(n: int, scale: str, half: bool) -> tuple[str, str]:
-    """Where a region of x0 begins along an axis, 1 for rows, and how long it is."""
+    """The begin and the length of a region of x0 along an axis (1: rows)."""
     start, end = f"x0[i0, {n}] * {scale}", f"x0[i0, {n + 2}] * {scale}"
     return f"({start} - 0.5)" if half else f"({start})", f"({end} - {start})" if half else f"max({end} - {start}, 1)"
 
 
 class _Side:
-    """Samples of the bins along an axis, as many as a bin is long, rounded up: sampling_ratio 0.
+    """The samples of bins along an axis for sampling_ratio 0: as many as the bin is long, rounded up.
 
     Samples are over half a pixel from each other: of all there may be at most ``most`` are inside of the image. Sample
     r0 of bin i1 of region i0 counts from the first of these.
@@ -95,18 +95,18 @@ class _Side:
         self.tensors = [start, step, count, begin]
 
     def at(self, number: str, bin_: str, first: int = 0) -> str:
-        """The coordinate of a sample; ``first``: number of the first of the tensors among the operands."""
+        """The coordinate of a sample. ``first`` is the operand number of the first of this side's tensors."""
         start, step = f"x{first}[i0, {bin_}]", f"x{first + 1}[i0]"
         return f"({start} + ({number} + 0.5) * {step})"
 
     def sample(self, bin_: str, first: int = 0) -> tuple[str, str]:
-        """The coordinate of sample r0, and whether it is there and inside of the image."""
+        """The coordinate of sample r0, and whether the sample exists and lies inside the image."""
         number = f"(x{first + 3}[i0, {bin_}] + {self.element}(r0))"
         at = self.at(number, bin_, first)
         return at, f"({number} < x{first + 2}[i0]) & ({at} >= -1) & ({at} <= {self.size})"
 
     def weights(self, build: Builder) -> Tensor:
-        """[regions, bins, extent]: how much a pixel counts in the mean of a bin."""
+        """[regions, bins, extent]: the weight of a pixel in the mean of a bin."""
         at, counts = self.sample("i1")
         near = f"max(1 - abs(min(max({at}, 0), {self.size} - 1) - {self.element}(i2)), 0)"
         shape = (self.tensors[0].shape[0], self.bins, self.extent)
@@ -114,7 +114,9 @@ class _Side:
         return build.compute("x0[i0, i1, i2] / max(x1[i0], 1)", [total, self.tensors[2]], shape)
 
     def outside(self, build: Builder) -> Tensor:
-        """[regions, bins]: 0 where a sample is outside of the image, which is one like others; else minus infinity."""
+        """[regions, bins]: 0 where some sample lies outside the image (it counts with the value 0), else minus
+        infinity.
+        """
         first, last = self.at("0", "i1"), self.at("(x2[i0] - 1)", "i1")
         text = f"where((x2[i0] == 0) | ({first} < -1) | ({last} > {self.size}), {self.element}(0), -inf)"
         return build.compute(text, self.tensors, self.tensors[0].shape)
@@ -143,7 +145,7 @@ def _adaptive_max(build: Builder, x: Tensor, batch: Tensor, rows: _Side, columns
 
 
 def _larger(at: str, counts: str, read: str, size: str) -> str:
-    """The larger one of the two weighted neighbours of a sample that counts."""
+    """The larger of the two weighted neighbours of a sample that exists."""
     low, far = _bilinear(at, size)
     high = f"min({low} + 1, {size} - 1)"
     return f"where({counts}, max({read.format(pixel=low)} * (1 - {far}), {read.format(pixel=high)} * {far}), -inf)"

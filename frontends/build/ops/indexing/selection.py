@@ -32,7 +32,7 @@ def nonzero(build: Builder, x: Tensor) -> Tensor:
 
 
 def _indices(build: Builder, flat: Tensor, shape: Sequence[DimLike]) -> list[Tensor]:
-    """A row-major offset in ``shape`` as an index a dimension (unravel)."""
+    """The index in each dimension of ``shape`` for a row-major offset (unravel)."""
     whole = [f"x0[i0] // ({product(shape[n + 1 :])})" for n in range(len(shape))]
     indices = [whole[0], *(f"{text} % ({extent})" for text, extent in zip(whole[1:], shape[1:], strict=True))]
     return [build.compute(text, [flat], flat.shape) for text in indices]
@@ -48,7 +48,7 @@ def compress(build: Builder, x: Tensor, condition: Tensor, axis: int | None) -> 
 
 
 def _along(build: Builder, x: Tensor, axis: int | None) -> tuple[Tensor, int]:
-    """``x`` and its axis; flattened where there is none."""
+    """``x`` and its axis. Without an axis: ``x`` flattened, and axis 0."""
     return (build.reshape(x, (product(x.shape),)), 0) if axis is None else (x, normalize_axis(axis, x.rank))
 
 
@@ -80,7 +80,9 @@ def unique(build: Builder, x: Tensor, axis: int | None, in_order: bool = True) -
 
 
 def unique_consecutive(build: Builder, x: Tensor, axis: int | None) -> tuple[Tensor, Tensor, Tensor]:
-    """(the first of each run of equal slices along ``axis``, which run each slice is of, how long each run is)."""
+    """For runs of equal slices along ``axis``: (the first slice of each run, the run of each slice, the length of each
+    run).
+    """
     x, axis = _along(build, x, axis)
     if x.shape[axis] == 0:
         none = build.constant(np.zeros(0), "i64")
@@ -93,8 +95,9 @@ def unique_consecutive(build: Builder, x: Tensor, axis: int | None) -> tuple[Ten
 
 
 def _runs(build: Builder, differs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """(where each run begins, the number of each element's run, how long each is); ``differs`` [n] > 0: an element is
-    not as the one before."""
+    """(the begin of each run, the run of each element, the length of each run). ``differs`` [n] is above 0 where an
+    element differs from the one before.
+    """
     count = differs.shape[0]
     begins = build.compute("(i0 == 0) | (x0[i0] > 0)", [differs], (count,))
     starts = build.nonzero(begins)
@@ -104,7 +107,7 @@ def _runs(build: Builder, differs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _rows(build: Builder, x: Tensor, axis: int) -> Tensor:
-    """[slices, elements of a slice]."""
+    """``x`` as a matrix [slices, elements of a slice]."""
     axes = [axis, *(n for n in range(x.rank) if n != axis)]
     return build.reshape(build.transpose(x, axes), (x.shape[axis], product(x.shape[n] for n in axes[1:])))
 

@@ -10,7 +10,7 @@ from mlc.frontends.build.tensors import Tensor
 
 
 def computable(build: Builder, x: Tensor) -> Tensor:
-    """``x`` as a type that runtime library functions compute with."""
+    """``x`` converted to a type that runtime library functions compute with."""
     if x.element in COMPUTED:
         return x
     floating = x.element in ("f16", "bf16")

@@ -30,12 +30,12 @@ def determinant(build: Builder, x: Tensor) -> Tensor:
 
 
 def _batch(x: Tensor) -> tuple[str, int]:
-    """The iterators of the dimensions before the matrices, each followed by a comma; and their number."""
+    """The iterators of the batch dimensions, each followed by a comma, and their number."""
     return "".join(f"i{n}, " for n in range(x.rank - 2)), x.rank - 2
 
 
 def _pivot(build: Builder, x: Tensor) -> tuple[Tensor, Tensor]:
-    """The element of the first column that is largest in magnitude, and its row."""
+    """The element of largest magnitude in the first column, and its row."""
     at, _ = _batch(x)
     here = f"x1[{at.removesuffix(', ') or '()'}]"
     largest = build.compute(f"abs(x0[{at}r0, 0])", [x], x.shape[:-2], [x.shape[-2]], "max")
@@ -47,7 +47,9 @@ def _pivot(build: Builder, x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _eliminated(build: Builder, x: Tensor, pivot: Tensor, row: Tensor) -> Tensor:
-    """The matrices without the first column and the pivot's row, which the first row replaces."""
+    """The matrices after one step of elimination: without their first column, and with the first row in the pivot's
+    place.
+    """
     at, outer = _batch(x)
     here = at.removesuffix(", ") or "()"
     source = f"where(i{outer} + 1 == x2[{here}], 0, i{outer} + 1)"

@@ -14,7 +14,9 @@ def cholesky(build: Builder, x: Tensor) -> Tensor:
 
 
 def lu(build: Builder, x: Tensor) -> Tensor:
-    """[.., n + 1, n]: L and U in one matrix, and a row with the order of the rows of ``x``."""
+    """[.., n + 1, n]: L and U packed into one matrix, followed by a row that holds the pivoted order of the rows of
+    ``x``.
+    """
     found = build.emit(LuOp(build.value(_rows(build, x))))
     return build.reshape(found, (*x.shape[:-2], *found.shape[1:]))
 

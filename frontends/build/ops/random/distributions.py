@@ -39,7 +39,7 @@ def normal(build: Builder, shape: Sequence[DimLike], element: str, seed: int | N
 
 
 def bernoulli(build: Builder, probabilities: Tensor, seed: int | None = None) -> Tensor:
-    """i1 of the shape of ``probabilities``: true with these."""
+    """i1 of the shape of ``probabilities``: each element is true with its probability."""
     if seed is not None:
         return mersenne_twister.bernoulli(build, seed, probabilities)
     wide = build.wide(probabilities)

@@ -42,7 +42,7 @@ def _drawn(build: Builder, kind: str, seed: int, count: DimLike) -> Tensor:
 
 
 def _key(build: Builder, seed: int) -> Tensor:
-    """[n] of i64, of which 32 bits each count; the run counter has two."""
+    """The key of a seeded generator: [n] of i64 whose lower 32 bits count. The run counter takes two of them."""
     parts = [str(seed), *(f"i64({n})" for n in build.iterations), "x0[()]", "x0[()] >> 32"]
     text = parts.pop()
     for n, part in reversed(list(enumerate(parts))):

@@ -11,7 +11,8 @@ from mlc.frontends.build.tensors import Tensor
 
 @dataclass(frozen=True)
 class Memory:
-    """What is attended to: keys [B, M, A], values [B, M, depth], and what is added to scores, [B, M], or None.
+    """The memory that an LSTM attends to: keys [B, M, A], values [B, M, depth], and a mask [B, M] that is added to the
+    scores, or None.
 
     ``query`` [H, A] and ``vector`` [A] are of the scores; ``layer`` [H + depth, N], where there is one, makes the
     result of the hidden state and of what was found.
@@ -25,7 +26,7 @@ class Memory:
     layer: Tensor | None
 
     def found(self, build: Builder, h: Tensor) -> Tensor:
-        """[B, depth or N] for hidden states ``h`` [B, H]."""
+        """What attention reads from the memory for hidden states ``h`` [B, H]: [B, depth or N]."""
         query = build.contract("bh,ha->ba", h, self.query)
         query = build.reshape(query, (query.shape[0], 1, query.shape[1]))
         scores = build.contract("bma,a->bm", build.map("tanh(x0 + x1)", self.keys, query), self.vector)

@@ -24,7 +24,7 @@ At = Callable[[DimLike, list[Tensor]], tuple[list[Tensor], list[Tensor]]]
 
 @dataclass(frozen=True)
 class Cell:
-    """One direction of a recurrent cell: weights of the recurrence, and its parameters."""
+    """One direction of a recurrent cell: the weights of its recurrence, and its parameters."""
 
     build: Builder
     hidden: DimLike
@@ -42,7 +42,7 @@ class Cell:
         return self.build.map(self.activations[n], x)
 
     def gate(self, x: Tensor, n: int) -> Tensor:
-        """Gate ``n`` of [B, gates*H], or of [gates*H]."""
+        """Gate ``n``: columns n*H to (n+1)*H of [B, gates*H], or of [gates*H]."""
         return self.build.cut(x, -1, n * self.hidden, self.hidden)
 
     def recur(self, h: Tensor) -> Tensor:
@@ -50,13 +50,14 @@ class Cell:
 
 
 def rnn_step(cell: Cell, x: Tensor, states: list[Tensor]) -> list[Tensor]:
-    """activation(inputs + recurrence · h)."""
+    """One step of an RNN: activation(inputs + recurrence · h)."""
     return [cell.activate(0, cell.build.map("x0 + x1", x, cell.recur(states[0])))]
 
 
 def gru_step(cell: Cell, x: Tensor, states: list[Tensor]) -> list[Tensor]:
-    """Gates z, r, h. As a ``variant`` the reset gate is applied after the product, bias included: then all three gates
-    are of one product."""
+    """One step of a GRU, with gates z, r, h. As a ``variant`` the reset gate multiplies the result of the product, bias
+    included, so that one product makes all three gates.
+    """
     build, h, size = cell.build, states[0], cell.hidden
     first = cell.recurrence if cell.variant else build.cut(cell.recurrence, 0, 0, 2 * size)
     gates = build.contract("mk,nk->mn", h, first)
@@ -74,7 +75,7 @@ def gru_step(cell: Cell, x: Tensor, states: list[Tensor]) -> list[Tensor]:
 
 
 def lstm_step(cell: Cell, x: Tensor, states: list[Tensor]) -> list[Tensor]:
-    """Gates i, o, f, c; peepholes i, o, f. As a ``variant`` the forget gate is 1 - i."""
+    """One step of an LSTM, with gates i, o, f, c and peepholes i, o, f. As a ``variant`` the forget gate is 1 - i."""
     build, (h, c) = cell.build, states
     gates = build.map("x0 + x1", x, cell.recur(h))
 
@@ -206,7 +207,7 @@ def _as_loop(
 def while_running(
     build: Builder, t: DimLike, lengths: Tensor, new: Sequence[Tensor], old: Sequence[Tensor]
 ) -> tuple[Tensor, list[Tensor]]:
-    """(the first of ``new``, or zeros for sequences that have no step ``t``; ``new``, or ``old`` for these)."""
+    """For sequences that have a step ``t``: (the first of ``new``, ``new``). For the others: (zeros, ``old``)."""
     running = build.compute(f"i64(x0[i0]) > {t}", [lengths], (*lengths.shape, 1))
     y = build.map("where(x0, x1, 0)", running, new[0])
     return y, [build.map("where(x0, x1, x2)", running, n, o) for n, o in zip(new, old, strict=True)]

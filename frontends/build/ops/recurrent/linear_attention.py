@@ -19,7 +19,7 @@ UNROLLED = 4  # steps: a step is several kernels
 
 @dataclass(frozen=True)
 class Tokens:
-    """What a recurrence reads, of all steps, in f32: [T, B, heads, size] each.
+    """The inputs of a recurrence at all steps, in f32: [T, B, heads, size] each.
 
     ``decay``, in log space, is [T, B, H, 1], or one for each element of a key; None: there is none. ``rate`` is
     [T, B, H, 1]; None: what the state gives already is not subtracted. Queries and keys may have fewer heads than
@@ -85,7 +85,9 @@ def _read(build: Builder, query: Tensor, state: Tensor, scale: float) -> Tensor:
 
 
 def spread(build: Builder, x: Tensor, heads: DimLike) -> Tensor:
-    """[B, n, size] with each of fewer heads several times, so that there are ``heads``; more stay."""
+    """[B, n, size] with each head repeated until there are ``heads``. Where there are that many already it stays
+    unchanged.
+    """
     if not (isinstance(heads, int) and isinstance(x.shape[1], int)) or heads <= x.shape[1]:
         return x
     return build.compute(f"x0[i0, i1 // {heads // x.shape[1]}, i2]", [x], (x.shape[0], heads, x.shape[2]))

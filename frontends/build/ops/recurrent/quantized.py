@@ -63,7 +63,9 @@ def quantized_lstm(
 
 
 def _projected(cell: QuantizedCell, x: Tensor, weight: Weight, lengths: Tensor | None) -> Tensor:
-    """The products of the inputs of all steps: [S, B, 4*H]. Steps that no sequence has are not in their range."""
+    """The products of the inputs of all steps: [S, B, 4*H]. Rows beyond the end of every sequence do not count in the
+    range.
+    """
     build, (steps, batch, size) = cell.build, x.shape
     flat, seen = build.reshape(x, (steps * batch, size)), None
     if lengths is not None:
@@ -75,7 +77,7 @@ def _projected(cell: QuantizedCell, x: Tensor, weight: Weight, lengths: Tensor |
 
 
 def _reversed(build: Builder, x: Tensor, lengths: Tensor | None) -> Tensor:
-    """[S, B, N] with the steps of each sequence in reverse; those after its end stay."""
+    """[S, B, N] with the steps of each sequence in reverse order. The rows after its end stay in place."""
     if lengths is None:
         return build.compute(f"x0[{x.shape[0]} - 1 - i0, i1, i2]", [x], x.shape)
     at = "where(i0 < i64(x1[i1]), i64(x1[i1]) - 1 - i0, i0)"

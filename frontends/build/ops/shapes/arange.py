@@ -54,7 +54,7 @@ def _runtime_range(build: Builder, ends: Sequence[Tensor]) -> Tensor:
 
 
 def _count(distance: DimLike, delta: DimLike) -> Scalar:
-    """How many steps of ``delta`` begin in ``distance``."""
+    """The number of steps of ``delta`` that begin within ``distance``."""
     if isinstance(delta, int) and delta > 0:
         return larger(ceildiv(distance, delta), 0)
     away = f"where({delta} < 0, -({distance}), {distance})"

@@ -35,14 +35,16 @@ def _runtime_pad(build: Builder, x: Tensor, low: Sequence[Scalar], high: Sequenc
 
 
 def _padded_shape(build: Builder, x: Tensor, low: Sequence[Scalar], high: Sequence[Scalar]) -> list[DimLike]:
-    """The shape of ``x`` with so many more elements on each side."""
+    """The shape of ``x`` after padding by these amounts."""
     each = zip(x.shape, low, high, strict=True)
     grown = [f"({d}) + {a} + {b}" if isinstance(a, str) or isinstance(b, str) else d + a + b for d, a, b in each]
     return [build.dim(d, f"dimension {n} of the result") for n, d in enumerate(grown)]
 
 
 def _never_empty(build: Builder, x: Tensor, value: Tensor) -> Tensor:
-    """``x`` with one more element, ``value``, along axes that may have none: so there is one to read."""
+    """``x`` with one more element, ``value``, along the axes that may be empty, such that there is an element to
+    read.
+    """
     for axis, d in enumerate(x.shape):
         if not at_least(d, 1):
             spare = build.broadcast(value, [1 if n == axis else e for n, e in enumerate(x.shape)])
@@ -60,7 +62,7 @@ def resize_axis(build: Builder, x: Tensor, axis: int, length: DimLike) -> Tensor
 
 
 def pad_with_elements(build: Builder, x: Tensor, low: Sequence[Scalar], high: Sequence[Scalar], mode: str) -> Tensor:
-    """Pad with elements of ``x``, by ``mode`` edge, wrap or reflect.
+    """``x`` padded with elements of its own; ``mode`` is edge, wrap or reflect.
 
     Along an axis that surely has enough elements these are slices, which are copied; else each is read at an index.
     """
@@ -80,7 +82,7 @@ def pad_with_elements(build: Builder, x: Tensor, low: Sequence[Scalar], high: Se
 
 
 def _has(extent: DimLike, amount: int, mode: str) -> bool:
-    """Whether an axis always has the elements for so many more of them on one side."""
+    """Whether an axis always has enough elements to pad one side by this amount."""
     return bool(at_least(extent, {"edge": 1, "wrap": max(amount, 1), "reflect": amount + 1}[mode]))
 
 
@@ -96,19 +98,19 @@ def _borders(build: Builder, x: Tensor, axis: int, mode: str, low: int, high: in
 
 
 def _repeated(build: Builder, x: Tensor, axis: int, times: int) -> Tensor:
-    """``x``, of one element along an axis, so many times."""
+    """``x``, which has one element along an axis, repeated this many times."""
     return build.broadcast(x, [times if n == axis else d for n, d in enumerate(x.shape)])
 
 
 def _reversed(build: Builder, x: Tensor, axis: int, start: DimLike, size: int) -> Tensor:
-    """``size`` elements of an axis from ``start`` down."""
+    """``size`` elements of an axis in reverse order, from ``start`` down."""
     along = [n == axis for n in range(x.rank)]
     sizes = [size if a else d for a, d in zip(along, x.shape, strict=True)]
     return build.slice(x, [start if a else 0 for a in along], sizes, [-1 if a else 1 for a in along])
 
 
 def _by_index(build: Builder, x: Tensor, low: Sequence[Scalar], high: Sequence[Scalar], mode: str) -> Tensor:
-    """Each dimension is read at an index that ``mode`` maps into it."""
+    """Pad by one operation that reads each dimension at an index that ``mode`` maps into it."""
     reads = []
     for n, (d, p) in enumerate(zip(x.shape, low, strict=True)):
         at = f"(i{n} - ({p}))"

@@ -57,7 +57,7 @@ def _runtime_reshape(build: Builder, x: Tensor, wanted: Sequence[DimLike], zero_
 
 
 def _without_zero(d: DimLike, extent: DimLike) -> Scalar:
-    """A dimension where 0 means ``extent``, which is 0 where it means nothing else."""
+    """A wanted dimension, in which 0 stands for ``extent``."""
     if not is_runtime(d) or extent == 0:
         return extent if d == 0 else d
     return f"where(({d}) == 0, {extent}, {d})"
@@ -81,7 +81,9 @@ def expand(build: Builder, x: Tensor, wanted: Sequence[DimLike]) -> Tensor:
 
 
 def _broadcast_index(n: int, d: DimLike, common: DimLike) -> str:
-    """Where dimension ``n`` is read, of extent ``d``: 1, or the common one, which may be known only at run time."""
+    """The index at which dimension ``n`` is read. Its extent ``d`` is 1 or the common one, which may be known only at
+    run time.
+    """
     return "0" if d == 1 else f"i{n}" if d == common else f"min(i{n}, ({d}) - 1)"
 
 

@@ -63,7 +63,7 @@ def static_slices(
 
 
 def _extent(build: Builder, d: DimLike, start: DimLike, end: DimLike, step: int) -> tuple[DimLike, DimLike]:
-    """(first element, number of elements) of a slice of a dimension of extent ``d``."""
+    """(first position, number of elements) of a slice of a dimension with extent ``d``."""
     low, high = (0, d) if step > 0 else (0, d - 1)
     start = _clamped(build, d, start, low, high)
     end = _clamped(build, d, end, *((0, d) if step > 0 else (-1, d - 1)))
@@ -73,7 +73,7 @@ def _extent(build: Builder, d: DimLike, start: DimLike, end: DimLike, step: int)
 
 
 def _clamped(build: Builder, d: DimLike, at: DimLike, low: DimLike, high: DimLike) -> DimLike:
-    """A position counted from the end where negative, and moved into [low, high].
+    """A position, counted from the end where it is negative, clamped to [low, high].
 
     A symbolic position is assumed to be inside: x[:seq] of a table of 512 rows requires seq <= 512. Where small sizes
     are not, as 600 * n + 20 of 20 elements, it is the least of both. A position of 100,000,000 or more is assumed to be
@@ -114,7 +114,7 @@ def _from_start(build: Builder, d: DimLike, at: Dim) -> DimLike:
 
 
 def _inside_at_two(at: DimLike, high: int) -> bool:
-    """Whether a position is at most ``high`` where every size is 2."""
+    """Whether a position is at most ``high`` when every size is 2."""
     value = evaluate(at, dict.fromkeys(symbols_of([at]), 2))
     return isinstance(value, int) and value <= high
 
@@ -153,7 +153,7 @@ def _runtime_slice(build: Builder, x: Tensor, axis: int, start: Scalar, end: Sca
 
 
 def _first(build: Builder, d: DimLike, start: DimLike, length: int) -> DimLike:
-    """Where a slice of ``length`` elements begins; x[i:i+1] is assumed not to reach over an end."""
+    """The begin of a slice of ``length`` elements. A slice such as x[i:i+1] is assumed to stay inside."""
     if not values_of([start]) and _always_inside(build, start, d - length):
         return start
     text = f"where(({start}) < 0, where(({start}) + {length} < 0, ({start}) + ({d}), -1), {start})"
@@ -161,7 +161,9 @@ def _first(build: Builder, d: DimLike, start: DimLike, length: int) -> DimLike:
 
 
 def _always_inside(build: Builder, position: DimLike, most: DimLike) -> bool:
-    """Whether a position that is linear in loop indices is 0 to ``most`` in the first and in the last iteration."""
+    """Whether a position that is linear in loop indices lies in [0, ``most``] in the first and in the last
+    iteration.
+    """
     for step in steps_of([position]):
         ends = (0, build.trip_counts[step] - 1)
         return all(_always_inside(build, position.evaluate({step: n}), most) for n in ends)  # type: ignore[union-attr]
@@ -169,7 +171,9 @@ def _always_inside(build: Builder, position: DimLike, most: DimLike) -> bool:
 
 
 def _runtime_clamped(d: DimLike, at: Scalar, step: Scalar, least: str) -> str:
-    """A position, from the end where negative, clamped; ``least`` is the lower bound of backward slices."""
+    """A run-time position, counted from the end where it is negative, clamped. ``least`` is the lower bound of backward
+    slices.
+    """
     text = f"where(({at}) < 0, ({at}) + ({d}), {at})"
     forwards, backwards = f"min(max({text}, 0), {d})", f"min(max({text}, {least}), ({d}) - 1)"
     if is_runtime(step):

@@ -37,7 +37,9 @@ def time_warping(build: Builder, costs: Tensor) -> Tensor:
 
 
 def _path(build: Builder, steps_to: Tensor, row: Dim | int, column: Dim | int) -> Tensor:
-    """[2, L] from how each element [antidiagonal, row] is come to, back from one of them."""
+    """[2, L]: the path back from one element, by the direction in which each element [antidiagonal, row] was
+    reached.
+    """
     trips = steps_to.shape[0]
 
     def back(n: Dim, states: list[Tensor]) -> Iteration:

@@ -78,7 +78,7 @@ def _waves(
 
 
 def _counts(bins: int, length: int) -> Array:
-    """How often the bins of a one-sided spectrum count."""
+    """The weight of each bin of a one-sided spectrum: 2 where a bin stands for its conjugate too, else 1."""
     twice = np.full(bins, 2.0)
     twice[0] = 1
     if length % 2 == 0:

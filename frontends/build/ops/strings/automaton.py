@@ -71,7 +71,9 @@ def searcher(tree: Tree) -> Array:
 
 
 class Dfa:
-    """The DFA of an NFA by the subset construction, over classes of characters that the pattern treats alike."""
+    """The DFA that the subset construction makes of an NFA, over classes of characters that the pattern treats
+    alike.
+    """
 
     def __init__(self, tree: Tree) -> None:
         self.nfa = _Nfa()
@@ -99,7 +101,7 @@ class Dfa:
         return self.states.setdefault((states, kind), len(self.states))
 
     def explore(self) -> None:
-        """All states that follow those known, and their transitions."""
+        """Add all states that are reachable from the known ones, and their transitions."""
         queue = list(self.states)
         for state in queue:
             known = len(self.states)
@@ -145,7 +147,7 @@ def _holds(assertion: str, before: str, after: str) -> bool:
 
 @dataclass
 class _Nfa:
-    """Thompson's NFA: from each state, those after a character, and those after none (under an assertion)."""
+    """Thompson's NFA: for each state its transitions on a character, and its empty transitions (under an assertion)."""
 
     steps: list[list[tuple[int, int]]] = field(default_factory=list)
     empty: list[list[tuple[str | None, int]]] = field(default_factory=list)

@@ -15,7 +15,9 @@ from mlc.frontends.build.tensors import Tensor
 
 @dataclass(frozen=True)
 class Rows:
-    """Requests of one length: element [row, t] of a matrix, and those before it in [rows, n - 1] (or a scalar)."""
+    """Requests of one length, as the rows of a matrix. The elements before a row are in ``past`` [rows, n - 1], or are
+    a scalar.
+    """
 
     def back(self, build: Builder, x: Tensor, before: Tensor, k: int, n: int) -> Tensor:
         """[rows, length]: the element ``k`` positions before each one."""
@@ -72,7 +74,7 @@ class Packed:
 
 @dataclass(frozen=True)
 class Grams:
-    """Tokens with what was before them: ``past``, or ``fill`` (a scalar).
+    """Tokens and the ones before them: ``past``, or ``fill`` (a scalar).
 
     ``segments`` and ``past_segments``: an n-gram does not go over a border of segments, and, where there is an ``end``
     token, not over that.
@@ -91,7 +93,7 @@ class Grams:
         return self.layout.back(build, self.ids, self.fill if self.past is None else self.past, k, n)
 
     def borders(self, build: Builder, token: Tensor, k: int, n: int) -> Tensor | None:
-        """i64: not 0 where an n-gram ends after ``token``, which is ``k`` positions before."""
+        """i64: not 0 where an n-gram may not reach back over ``token``, which is ``k`` positions before."""
         found = None if self.end is None else build.map("i64(x0 == x1)", token, self.end)
         if self.segments is None:
             return found

@@ -72,7 +72,7 @@ def _without(build: Builder, x: Tensor, stop: Tensor, exact: bool) -> Tensor:
 
 
 def _longer(build: Builder, x: Tensor) -> Tensor:
-    """A vector with a zero, or an empty string, after it."""
+    """A vector with one more element at its end: a zero or an empty string."""
     more: list[DimLike] = [1]
     return build.concat([x, Tensor.from_known([0], x.element)], 0) if x.known is not None else build.pad(x, [0], more)
 

@@ -41,7 +41,7 @@ class RegexError(ValueError):
 
 @dataclass(frozen=True)
 class Set:
-    """One character of some ranges."""
+    """One character out of some ranges of code points."""
 
     ranges: Ranges
 
@@ -66,7 +66,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Repeat:
-    """At least ``low`` times, at most ``high``; None: any number."""
+    """A repetition: at least ``low`` times and at most ``high`` times (None: without limit)."""
 
     part: Tree
     low: int
@@ -77,7 +77,7 @@ Tree = Set | Assertion | Sequence | Choice | Repeat
 
 
 def complement(ranges: Ranges) -> Ranges:
-    """All other code points."""
+    """The code points that are not in the set."""
     found, start = [], 0
     for low, high in sorted(ranges):
         if low > start:
@@ -106,7 +106,7 @@ def category(name: str) -> Ranges:
 
 
 def both_cases(ranges: Ranges) -> Ranges:
-    """The code points and those of the other case."""
+    """The code points, in upper case and in lower case."""
     chars = {chr(c) for low, high in ranges for c in range(low, min(high, 0x1FFFF) + 1)}
     others = {o for c in chars for o in (c.lower(), c.upper()) if len(o) == 1} - chars
     return (*ranges, *((ord(c), ord(c)) for c in sorted(others)))

@@ -19,7 +19,7 @@ WAY_OUT = (
 
 
 def leaf(build: Builder, x: Tensor) -> Tensor:
-    """``x`` as a value of its own to differentiate by: two may be the same tensor, and one may be known."""
+    """A fresh value equal to ``x`` to differentiate by. Two operands may be one tensor, and one may be a constant."""
     return build.emit(ReshapeOp(build.value(x), x.shape))
 
 

@@ -11,7 +11,7 @@ from mlc.frontends.build.tensors import Tensor
 
 
 def _regularized(build: Builder, x: Tensor, gradient: Tensor, decay: float) -> Tensor:
-    """The gradient with that of half the squared norm of ``x``."""
+    """The gradient plus the gradient of the penalty, half the squared norm of ``x``."""
     return build.map(f"x1 + {literal(decay)} * x0", x, gradient)
 
 
@@ -82,7 +82,7 @@ def adam_step(
 
 
 def _unbiased_rate(build: Builder, rate: Tensor, count: Tensor, alpha: float, beta: float) -> Tensor:
-    """The learning rate that corrects the bias of averages that start at zero."""
+    """The learning rate, corrected for the bias of moving averages that start at zero."""
     steps = build.map(f"{rate.element}(x0)", build.reshape(count, ()))
     corrected = f"x0 * sqrt(1 - {literal(beta)} ** x1) / (1 - {literal(alpha)} ** x1)"
     return build.map(f"where(x1 > 0, {corrected}, x0)", rate, steps)

@@ -51,12 +51,12 @@ class Forest:
                 raise NotSupported(f"trees of more than {MAX_DEPTH} levels, or whose nodes form a cycle")
 
     def _children(self, at: Array) -> Array:
-        """The children of nodes, once each where nodes share children so often that repeats outnumber all nodes."""
+        """The children of nodes. Duplicates are dropped where they would outnumber the nodes."""
         children = np.concatenate([self.true[at], self.false[at]])
         return children if children.size <= len(self.true) else np.unique(children)
 
     def presence(self) -> tuple[Array, Array]:
-        """(some, all) per target: whether some leaf has a weight for it; whether each leaf of some tree has one."""
+        """For each target: (whether some leaf has a weight for it, whether each leaf of some tree has one)."""
         tree, at = np.full(len(self.true), -1), self.roots
         tree[at] = np.arange(len(at))
         while (at := at[self.true[at] != self.false[at]]).size:

@@ -24,7 +24,7 @@ class Slots:
         return self.pair >= 0
 
     def levels(self) -> list[Array]:
-        """The inner slots of each level of all trees, which are trees."""
+        """The inner slots of all trees, level by level. The graphs must be trees."""
         at, found = self.roots, []
         while (at := at[self.pair[at] >= 0]).size:
             found.append(at)
@@ -51,7 +51,7 @@ class Slots:
 
 
 def slots_of(splits: Splits, roots: Array) -> Slots:
-    """The slots of all trees, level by level in all at once."""
+    """The slots of all trees; each level holds the slots of all trees at that depth."""
     node, tree, total, shared = roots, np.arange(len(roots)), len(roots), False
     pair_of, nodes, trees = np.full(len(splits.left), -1), [node], [tree]
     while node.size:

@@ -30,7 +30,7 @@ class Splits:
     right: Array
 
     def append(self, feature: Array, bound: Array, missing: Array, left: Array, right: Array) -> None:
-        """Adds nodes at the end."""
+        """Append nodes."""
         for name, more in (
             ("feature", feature),
             ("bound", bound),
@@ -43,7 +43,7 @@ class Splits:
 
 
 def splits_of(forest: Forest, dtype: np.dtype[Any]) -> Splits:
-    """The nodes of a forest with bounds of the features' ``dtype``. Those that others need come after its own."""
+    """The nodes of a forest, with bounds in the features' ``dtype``. Nodes that a rewrite adds come last."""
     mode, bound, inner = forest.mode.copy(), forest.value.astype(dtype), forest.true != forest.false
     missing, left, right = forest.missing != 0, forest.true.copy(), forest.false.copy()
     unequal = inner & (mode == NEQ)
@@ -64,12 +64,12 @@ def splits_of(forest: Forest, dtype: np.dtype[Any]) -> Splits:
 
 
 def _before(bound: Array) -> Array:
-    """The greatest numbers below; NaN, which nothing is at most, where there is none."""
+    """The next smaller numbers. NaN, below which no number lies, where there is none."""
     return np.where(bound == -np.inf, np.nan, np.nextafter(bound, bound.dtype.type(-np.inf))).astype(bound.dtype)
 
 
 def _equal(splits: Splits, at: Array) -> None:
-    """Nodes become tests for equality with their bounds."""
+    """Turn nodes into tests for equality with their bounds."""
     below = len(splits.left) + np.arange(len(at))
     yes, no = splits.left[at], splits.right[at]
     splits.append(splits.feature[at], _before(splits.bound[at]), np.zeros(len(at), bool), no, yes)
@@ -77,7 +77,7 @@ def _equal(splits: Splits, at: Array) -> None:
 
 
 def _members(splits: Splits, at: Array, forest: Forest) -> None:
-    """Nodes become roots of binary searches among the sorted members of their sets, which end in tests for equality."""
+    """Turn nodes into binary searches among the sorted members of their sets, which end in tests for equality."""
     free, equal = len(splits.left), []
     made: list[tuple[int, int, float, int, int]] = []  # a node, the one it is of, its bound and children
     for node in at.tolist():

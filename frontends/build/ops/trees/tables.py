@@ -83,7 +83,7 @@ def tables_of(
 
 
 def _power(count: int) -> int:
-    """The power of two from ``count`` on."""
+    """The smallest power of two that is at least ``count``."""
     return 1 << max(count - 1, 0).bit_length()
 
 
@@ -93,7 +93,7 @@ def _padded(table: Array) -> Array:
 
 
 def _whole_words(ends: Array) -> Array:
-    """Ends of the tests of a power of two words, the last of which have none."""
+    """The ends of the tests of each word, padded to a power of two words. The added words have no tests."""
     return np.pad(ends, [(0, 0), (0, _power(ends.shape[1]) - ends.shape[1])], mode="edge") if ends.size else ends
 
 
@@ -147,7 +147,7 @@ def _tests(slots: Slots, nodes: Array, column: Array, leaf: Array, count: Array)
 
 
 def _rows_that_pay(slots: Slots, tests: int) -> int:
-    """From how many rows on a vector of bits costs less than their descents."""
+    """The number of rows from which on vectors of bits cost less than descents."""
     depths = sum(len(np.unique(np.searchsorted(slots.roots, at, side="right"))) for at in slots.levels())
     return max(1, round(tests * TEST_COST / (LEVEL_COST * max(depths, 1))))
 
@@ -160,7 +160,7 @@ def _weights(
     weight: np.dtype[Any],
     monoid: str,
 ) -> Array:
-    """[leaves, width] the weights of the leaves for the targets from their tree's first one on, which it writes."""
+    """[leaves, width]: the weights of the leaves, for consecutive targets from the first one that their tree has."""
     at = np.flatnonzero(~slots.inner)
     order = np.argsort(forest.leaves, kind="stable")
     entries = forest.leaves[order]
