@@ -25,7 +25,7 @@ from mlc.frontends.build.tensors import Tensor
 
 
 class TraceError(InputError):
-    """A traced function asks for what is known only when it runs."""
+    """A traced function asks for a value that is known only when the function runs."""
 
 
 class Array(Operators, Methods, Conversions):
@@ -60,18 +60,19 @@ class Array(Operators, Methods, Conversions):
         self._record, self.value = other._record, other.value
 
     def same(self) -> Array:
-        """Another array of these elements, which does not change where this one does."""
+        """A second array with the same elements, which keeps them when this one is assigned to."""
         made = Array.of(self.value) if self.value is not None else Array(self.record)
         made._record = self._record
         return made
 
     def give_away(self, to: str) -> None:
-        """Leave the elements to a call that overwrites them; ``to`` says which, for the error of a later use."""
+        """Give the elements to a call that overwrites them. ``to`` names the call in the error of a later use."""
         self._record, self.value = self.record.as_donated(to), None
 
     def operand(self) -> Record:
-        """The array's record, as an operand of a new one. The trace of an array that has been evaluated goes, unless a
-        derivative needs it."""
+        """The array's record, for use as an operand of a new one. An array that has been evaluated drops its trace,
+        unless a derivative needs it.
+        """
         if self.value is None:
             check_not_donated(self.record)
         if self.value is not None and self.record.data is None and not self.is_varied():
@@ -80,11 +81,11 @@ class Array(Operators, Methods, Conversions):
 
     @property
     def traced(self) -> bool:
-        """Whether its elements depend on an argument of a function that is traced, so there are none yet."""
+        """Whether the elements depend on an argument of a function that is being traced: then they do not exist yet."""
         return self.record.traced
 
     def is_varied(self) -> bool:
-        """Whether a function of it may still be differentiated by what it depends on."""
+        """Whether a derivative may still be taken through this array, by something that it depends on."""
         return self._record is not None and any(not each.closed for each in self._record.variables)
 
     @property
@@ -117,7 +118,7 @@ class Array(Operators, Methods, Conversions):
         return self
 
     def numpy(self) -> np.ndarray[Any, Any]:
-        """The elements; evaluates the trace. The array is not to be written to.
+        """The elements as a NumPy array, which evaluates the trace. Callers must not write to it.
 
         Raises:
             TraceError: it depends on an argument of a function that is traced.
@@ -163,7 +164,7 @@ class Array(Operators, Methods, Conversions):
 def apply(
     emit: Emit, operands: Sequence[Array], params: tuple[Any, ...], element: str, shape: Sequence[DimLike]
 ) -> Array:
-    """The array of a new record; of one for each part of complex operands, where ``emit`` is ``linear``.
+    """The array of a new record. Complex operands make one record for each part; ``emit`` must then be ``linear``.
 
     Raises:
         InputError: an operand is complex, and ``emit`` is not linear.
@@ -192,12 +193,12 @@ def _check_linear(emit: Emit, operands: Sequence[Array]) -> None:
 
 
 def constant(build: Builder, operands: Sequence[Tensor], element: str, shape: tuple[int, ...], data: bytes) -> Tensor:
-    """A known tensor, folded into what uses it."""
+    """A known tensor, which is folded into the records that use it."""
     return Tensor.from_known(np.frombuffer(data, numpy_dtype(element)).reshape(shape), element)
 
 
 def known(value: Any, element: str) -> Array:
-    """A small array that is part of the program, such as a Python scalar."""
+    """A small constant of the program, such as a Python scalar."""
     data = np.asarray(value, numpy_dtype(element))
     if element in dtypes.PART:
         return _pair(known(data.real, dtypes.PART[element]), known(data.imag, dtypes.PART[element]))

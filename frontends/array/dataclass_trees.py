@@ -13,7 +13,7 @@ STATIC = (str, bytes, type)
 
 
 class Fixed:
-    """A value that is part of a tree's structure: equal to another of its type; where it has no hash, to itself."""
+    """A value that is part of a tree's structure. It equals an equal value of its type; without a hash, only itself."""
 
     def __init__(self, value: Any) -> None:
         self.value = value

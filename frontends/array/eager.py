@@ -64,7 +64,7 @@ def call(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], s
 
 
 def _add_keywords(key: list[Any], kwargs: dict[str, Any]) -> bool:
-    """Whether all are part of a program."""
+    """Whether all keyword arguments can be part of a program's key; adds them to it."""
     for name, x in kwargs.items():
         if x.__class__ not in PLAIN and not (x.__class__ is tuple and all(n.__class__ is int for n in x)):
             return False
@@ -73,7 +73,7 @@ def _add_keywords(key: list[Any], kwargs: dict[str, Any]) -> bool:
 
 
 def _distinct(x: Any) -> Any:
-    """As part of a key, where -0.0 is not 0.0."""
+    """A number as part of a key, in which -0.0 differs from 0.0."""
     return repr(x) if x.__class__ is float and not x else x
 
 
@@ -118,7 +118,7 @@ def _program(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def _with_numbers(run: Interpreted, types: Sequence[np.dtype[Any]]) -> Interpreted:
-    """Python's numbers among the data as arrays."""
+    """The data with Python's numbers replaced by arrays."""
 
     def converted(data: Sequence[Any]) -> Sequence[Any]:
         pairs = zip(data, types, strict=True)

@@ -50,7 +50,7 @@ class Program:
         return self.interpreted(inputs)
 
     def again(self) -> Imported:
-        """A module of its own: compilation changes it."""
+        """A fresh copy of the module, since compilation changes it."""
         return Imported(self.imported.module.clone(), self.imported.weights, self.imported.name)
 
 
@@ -100,7 +100,7 @@ def evaluate(arrays: Sequence[Array]) -> None:
 def structure(
     order: Sequence[Record], outputs: Sequence[Record], name: Callable[[Emit], Any] = emit_name
 ) -> tuple[Any, ...]:
-    """What is computed, without the data: equal for equal programs; with names in every process."""
+    """What a trace computes, without its data: equal for equal programs. With names it is the same in every process."""
     position: dict[Record, int] = {}
     unique: dict[Unique, int] = {}
     rows: list[Any] = []
@@ -130,7 +130,7 @@ def _canonical(param: Any, unique: dict[Unique, int], name: Callable[[Emit], Any
 
 
 def _without_data(names: dict[Record, str], outputs: Sequence[Record]) -> tuple[dict[str, Record], dict[str, Record]]:
-    """Arguments in place of data: the program is for other data of these types too."""
+    """The trace with arguments in place of data, so that the program serves other data of the same types."""
     made: dict[Record, Record] = {}
     for each in ordered(outputs):
         if each in names:

@@ -36,7 +36,7 @@ REASONS: Mapping[str, str] = {
 
 
 def missing(module: str, name: str, names: Iterable[str]) -> AttributeError:
-    """What access to ``name`` raises, which ``module`` lacks."""
+    """The exception that access to ``name``, which ``module`` lacks, raises."""
     near = difflib.get_close_matches(name, list(names), n=1, cutoff=0.75)
     says = REASONS.get(name) or (f"Did you mean '{near[0]}'?" if near else "")
     return AttributeError(f"module '{module}' has no attribute '{name}'" + (f". {says}" if says else ""))

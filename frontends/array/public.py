@@ -1,4 +1,4 @@
-"""Public functions: what Python raises for a wrong argument is an error that names the function and its arguments.
+"""Public functions: an error that Python raises for a wrong argument
 
 Checks at the place say most. What is left are arguments such as an axis that is a list of arrays, or ``rng="seed"``.
 """
@@ -31,19 +31,19 @@ class ArgumentError(InputError, TypeError, ValueError, IndexError):
 
 
 class Deferred:
-    """What stands for an array that is not there yet, such as a node of a graph: a call on it is recorded as such."""
+    """A stand-in for an array that does not exist yet, such as a node of a graph. A call on it is recorded."""
 
     def deferred(self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What stands for ``f(*args, **kwargs)``."""
+        """The stand-in for the result of ``f(*args, **kwargs)``."""
         raise NotImplementedError
 
     def deferred_module(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What stands for ``module(*args, **kwargs)``."""
+        """The stand-in for the result of ``module(*args, **kwargs)``."""
         raise NotImplementedError
 
 
 def deferred_in(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Deferred | None:
-    """The first of the arguments that is not there yet, within lists and keywords too."""
+    """The first stand-in among the arguments, also within lists and keywords."""
     leaves: list[Any] = optree.tree_leaves((args, kwargs))  # type: ignore[arg-type]
     return next((x for x in leaves if isinstance(x, Deferred)), None)
 
@@ -126,7 +126,7 @@ def _parameters(f: Callable[..., Any]) -> str:
 
 
 def _shown(value: Any) -> str:
-    """An argument by its type and shape, or as it is written where that is short."""
+    """The text of an argument: its repr where that is short, else its type and shape."""
     if isinstance(value, Array):
         return f"{value.dtype}{list(value.shape)}"
     if isinstance(value, np.ndarray):

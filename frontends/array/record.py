@@ -92,9 +92,7 @@ class Record:
 
 
 class Unique:
-    """A parameter that equals no other: of arguments, data and variables. ``closed``: nothing new will be
-    differentiated by it.
-    """
+    """A parameter that equals no other, for arguments, data and variables."""
 
     def __init__(self) -> None:
         self.closed = False
@@ -105,7 +103,7 @@ _interned: WeakValueDictionary[tuple[Any, ...], Record] = WeakValueDictionary()
 
 
 def record(emit: Emit, operands: Sequence[Record], params: tuple[Any, ...], element: str, shape: Shape) -> Record:
-    """The one record of these; ``params`` are hashable."""
+    """The record of this function, operands and parameters, of which there is only one. ``params`` are hashable."""
     operands = tuple(operands)
     key = (emit, operands, params, tuple(map(type, params)), element)
     found = _interned.get(key)
@@ -115,8 +113,8 @@ def record(emit: Emit, operands: Sequence[Record], params: tuple[Any, ...], elem
 
 
 class Body:
-    """A function that was traced on ``arguments`` of its own: the body of a loop, or a branch. ``captured``: what it
-    reads from around it.
+    """A function that was traced on its own ``arguments``: the body of a loop, or a branch. ``captured`` are the outer
+    arrays that it reads.
     """
 
     def __init__(self, arguments: Sequence[Record], outputs: Sequence[Record]) -> None:
@@ -128,7 +126,7 @@ class Body:
 
 
 class Variables(tuple["Unique", ...]):
-    """A parameter of a derivative: what it is taken by."""
+    """A parameter of a derivative: the variables by which it is taken."""
 
 
 def _inside(arguments: Sequence[Record], order: Sequence[Record]) -> set[Record]:
@@ -153,7 +151,7 @@ def argument(build: Builder, operands: Sequence[Tensor], unique: Unique) -> Tens
 
 
 def donated(build: Builder, operands: Sequence[Tensor], to: str) -> Tensor:
-    """An array that was given away: no trace contains it."""
+    """The record of an array that was given away. No trace may contain it."""
     raise AssertionError(f"an array that was donated to {to}")
 
 
@@ -207,7 +205,7 @@ def ordered(outputs: Sequence[Record], known: Container[Record] = ()) -> list[Re
 
 
 def caller() -> Origin:
-    """The nearest caller outside of mlc, whose test and example files are outside."""
+    """The innermost stack frame outside of mlc. Tests and examples count as outside."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and is_inside(frame.f_code.co_filename):
         frame = frame.f_back
@@ -230,6 +228,6 @@ def where_called() -> str:
 
 @cache
 def is_inside(file: str) -> bool:
-    """Whether a file is part of mlc, or of what calls it back."""
+    """Whether a file is part of mlc or of a library that calls it back."""
     others = "/optree/" in file or file.startswith("<frozen")
     return others or any(file.startswith(f"{folder}/") for folder in _FOLDERS)

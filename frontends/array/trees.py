@@ -26,7 +26,7 @@ def leaves(tree: Any) -> list[Any]:
 
 
 def _register_dataclasses(leaves: Sequence[Any]) -> bool:
-    """Whether classes among the leaves are trees from now on."""
+    """Register the dataclasses among the leaves as trees, and return whether there were any."""
     found = {type(leaf) for leaf in leaves if dataclass_trees.is_unknown(leaf)}
     for cls in found:
         dataclass_trees.register(cls)
@@ -43,12 +43,12 @@ def tuple_of(structures: Sequence[Tree]) -> Tree:
 
 
 def is_leaf(structure: Tree) -> bool:
-    """Whether the tree is one leaf and nothing around it."""
+    """Whether the tree is a single leaf."""
     return structure.is_leaf(strict=True)
 
 
 def paths(structure: Tree) -> list[tuple[Any, ...]]:
-    """Where each leaf is: keys, indices and names from the root."""
+    """The path of each leaf: keys, indices and names from the root."""
     return optree.treespec_paths(structure)
 
 
@@ -76,5 +76,5 @@ def children(tree: Any) -> list[tuple[Any, Any]] | None:
 
 
 def merged(tree: Any, other: Any) -> Any:
-    """The first tree with the leaves of the other where it has None."""
+    """The first tree, with its None leaves replaced by those of the second."""
     return optree.tree_map(lambda x, y: y if x is None else x, tree, other, none_is_leaf=True, namespace=NAMESPACE)

@@ -1,1 +1,1 @@
-"""Collectives on arrays: what ``mlc.comm`` has."""
+"""Collectives on arrays, published as ``mlc.comm``."""

@@ -55,7 +55,7 @@ def _all_reduce(x: Array, op: str) -> Array:
 
 
 def reduce_scatter(x: Any, op: str = "sum", axis: int = 0, ranks: int | None = None) -> Any:
-    """The sum, mean, prod, max or min over all ranks, of which each gets its part along ``axis``.
+    """The sum, mean, prod, max or min of ``x`` over all ranks, split along ``axis``: rank r gets part r.
 
     Raises:
         InputError: the extent does not divide; another operation.
@@ -129,12 +129,12 @@ def send(x: Any, source: int, target: int) -> Any:
 
 
 def barrier(x: Any) -> Any:
-    """``x``, once all ranks have come here."""
+    """``x``, as soon as all ranks have reached this point."""
     return _each(lambda each: _moved(emits.barrier, each), x)
 
 
 def _each(f: Callable[[Array], Array], x: Any) -> Any:
-    """``f`` of an array, or of each of a tree; the parts of complex numbers are arrays of a tree."""
+    """``f`` applied to an array, or to each leaf of a tree. A complex array is a tree of its two parts."""
     return f(x) if isinstance(x, Array) else trees.tree_map(lambda each: f(as_array(each)), x)
 
 
@@ -151,7 +151,7 @@ def _mean(x: Array, total: Callable[[Array, str], Array]) -> Array:
 
 
 def _combined(x: Array, op: str, emit: Callable[[Array, str], Array]) -> Array:
-    """``emit`` of elements that are combined as they are: halves in float32, bools as integers."""
+    """A record of ``emit`` that combines elements: halves as float32, bools as integers."""
     fn = MONOIDS.get(op)
     if fn is None:
         raise InputError(f"'{op}' over ranks", hint=f"Give one of {', '.join(MONOIDS)}")
@@ -171,7 +171,7 @@ def _with_axes(x: Array, what: str) -> Array:
 
 
 def _divided(x: Array, what: str, ranks: int) -> Any:
-    """The part of axis 0 that a rank has."""
+    """The part along axis 0 that a rank keeps."""
     extent = _with_axes(x, what).shape[0]
     if extent % ranks != 0:
         hint = "Pad the array, or choose another axis"
@@ -181,7 +181,7 @@ def _divided(x: Array, what: str, ranks: int) -> Any:
 
 @contextmanager
 def traced_for(ranks: int) -> Iterator[None]:
-    """Within it, functions are traced for a number of ranks other than the job's."""
+    """A context in which functions are traced for a number of ranks other than the job's."""
     _traced_for.append(ranks)
     try:
         yield

@@ -12,7 +12,9 @@ from mlc.frontends.array.functions.expressions import HYPOT
 
 
 class Formula(NamedTuple):
-    """The parts of the result; ``steps`` are computed first, and are operands after those that there are."""
+    """The two parts of a result as expressions. ``steps`` are computed first and follow the operands as further
+    ones.
+    """
 
     re: str
     im: str

@@ -28,7 +28,7 @@ class ComplexArray(Array):
         self.re, self.im, self.value = re, im, None
 
     def operand(self) -> Record:
-        """A complex array has no record.
+        """Refuse a complex array where a record is needed, since it is two records.
 
         Raises:
             InputError: always; it was given where only a real one may be.
@@ -72,7 +72,7 @@ class ComplexArray(Array):
 
 
 def by_parts(f: Callable[..., Array], *operands: Array) -> Array:
-    """``f`` of the real parts and of the imaginary parts; real operands are both times as they are."""
+    """``f`` of the real parts, and ``f`` of the imaginary parts. Real operands are passed unchanged both times."""
     return ComplexArray(f(*map(real, operands)), f(*(x.im if isinstance(x, ComplexArray) else x for x in operands)))
 
 

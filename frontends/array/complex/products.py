@@ -11,7 +11,9 @@ from mlc.frontends.array.functions.shaping import concat, squeeze
 
 
 def product(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
-    """Products along ``axes``: of the first and the second half, until one is left. The extents are numbers."""
+    """Products along ``axes``, by multiplying the first half by the second until one element is left. The extents are
+    numbers.
+    """
     for axis in reversed(axes):
         before = (slice(None),) * axis
         if x.shape[axis] == 0:

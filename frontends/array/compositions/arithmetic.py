@@ -30,7 +30,7 @@ def _real(name: str, *xs: Any, lowest: int = 0) -> list[Array]:
 
 
 def round(x: Any, /, decimals: int = 0) -> Array:
-    """The nearest whole numbers, even ones of two; or numbers of so many decimals."""
+    """Round to ``decimals`` decimal digits. Ties go to the even digit."""
     (given,), whole = operands(x), FUNCTIONS["round"]
     if not decimals or dtypes.kind(given.element) < 2 and decimals > 0:
         return whole(given)
@@ -46,7 +46,7 @@ def fabs(x: Any, /) -> Array:
 
 
 def cbrt(x: Any, /) -> Array:
-    """Cube roots: a power, and a step of Newton's method."""
+    """Cube roots, from a power that one step of Newton's method improves."""
     (given,) = _real("cbrt", x, lowest=2)
     root = apply_map(f"sign(x0) * abs(x0) ** {1 / 3!r}", given)
     whole = "(x0 == 0) | (abs(x0) == inf) | isnan(x0)"
@@ -75,14 +75,14 @@ def logaddexp2(x1: Any, x2: Any, /) -> Array:
 
 
 def fmax(x1: Any, x2: Any, /) -> Array:
-    """The greater of two elements; the other one where one is NaN."""
+    """The greater of two elements. Where one of them is NaN: the other one."""
     a, b = _real("fmax", x1, x2)
     floating = dtypes.kind(a.element) == 2
     return apply_map("where(isnan(x0), x1, where(isnan(x1), x0, max(x0, x1)))" if floating else "max(x0, x1)", a, b)
 
 
 def fmin(x1: Any, x2: Any, /) -> Array:
-    """The lesser of two elements; the other one where one is NaN."""
+    """The lesser of two elements. Where one of them is NaN: the other one."""
     a, b = _real("fmin", x1, x2)
     floating = dtypes.kind(a.element) == 2
     return apply_map("where(isnan(x0), x1, where(isnan(x1), x0, min(x0, x1)))" if floating else "min(x0, x1)", a, b)

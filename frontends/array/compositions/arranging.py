@@ -42,7 +42,7 @@ def swapaxes(x: Any, axis1: int, axis2: int, /) -> Array:
 
 
 def rollaxis(x: Any, /, axis: int, start: int = 0) -> Array:
-    """Dimension ``axis`` before the one that is ``start`` now."""
+    """``x`` with dimension ``axis`` moved before the dimension that has the number ``start`` now."""
     given = as_array(x)
     (at,) = axes_of(given, axis)
     place = start % given.ndim if start < 0 else start
@@ -116,7 +116,9 @@ def _joined(arrays: Any, depth: int, rank: int) -> Array:
 
 
 def array_split(x: Any, /, indices_or_sections: Sections, axis: int = 0) -> list[Array]:
-    """Parts along ``axis``: so many, the first ones with one element more, or cut at these indices."""
+    """Parts along ``axis``: as many as an integer says, of which the first ones have one element more, or cut at
+    indices.
+    """
     given = as_array(x)
     (at,) = axes_of(given, axis)
     cuts = [0, *_cuts(given.shape[at], indices_or_sections), None]
@@ -134,7 +136,7 @@ def _cuts(extent: DimLike, given: Sections) -> list[int]:
 
 
 def split(x: Any, /, indices_or_sections: Sections, axis: int = 0) -> list[Array]:
-    """Parts along ``axis``: so many equal ones, or cut at these indices.
+    """Parts along ``axis``: as many equal ones as an integer says, or cut at indices.
 
     Raises:
         InputError: equal parts do not exist.

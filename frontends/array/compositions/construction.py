@@ -100,7 +100,9 @@ def indices(dimensions: Extents, /, dtype: Any = int, sparse: bool = False) -> A
 
 
 def ix_(*vectors: Any) -> tuple[Array, ...]:
-    """Index arrays of all combinations, each along a dimension of its own; a mask as its indices."""
+    """Index arrays that together select all combinations, each along its own dimension. A mask stands for its
+    indices.
+    """
     found = [as_array(x) for x in vectors]
     found = [from_numpy(np.flatnonzero(x.numpy())) if x.element == "i1" else x for x in found]
     return tuple(reshape(x, [-1 if m == n else 1 for m in range(len(found))]) for n, x in enumerate(found))

@@ -49,7 +49,7 @@ def pad(x: Any, /, pad_width: Any, mode: str | Callable[..., Any] = "constant", 
 
 
 def _pairs(given: Any, rank: int) -> list[tuple[Any, Any]]:
-    """A pair for each axis."""
+    """The amounts as a pair (before, after) for each axis."""
     if isinstance(given, dict):
         return [_pairs(given.get(n, given.get(n - rank, 0)), 1)[0] for n in range(rank)]
     if isinstance(given, list | tuple | np.ndarray):
@@ -97,7 +97,9 @@ def append(x: Any, values: Any, /, axis: int | None = None) -> Array:
 
 
 def insert(x: Any, obj: Any, values: Any, /, axis: int | None = None) -> Array:
-    """``values`` before the elements at known indices along ``axis``; of the flat array for None."""
+    """``x`` with ``values`` inserted before the elements at known indices along ``axis``. None: along the flattened
+    array.
+    """
     given, at = (ravel(x), 0) if axis is None else (as_array(x), axes_of(as_array(x), axis)[0])
     extent, where_ = len(moveaxis(given, at, 0)), _known("insert", obj)
     more = convert(as_array(values, given.element), given.element)

@@ -105,8 +105,8 @@ def norm(x: Any, /, ord: Any = None, axis: Axis = None, keepdims: bool = False) 
 
 
 def lstsq(a: Any, b: Any, /, rcond: float | None = None) -> tuple[Array, Array, Array, Array]:
-    """The least ``x`` for which ``|a x - b|`` is least; also the sums of squares that are left, the rank, the singular
-    values, of which those below ``rcond`` times the first one count as 0.
+    """The ``x`` of least norm that minimizes ``|a x - b|``, with the residuals (sums of squares), the rank, and the
+    singular values. Singular values below ``rcond`` times the first count as 0.
     """
     left, right = operands(matrices("lstsq", a), b)
     (rows, columns), line = left.shape, right.ndim == 1

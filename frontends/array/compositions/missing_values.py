@@ -21,7 +21,7 @@ def _filled(x: Any, value: float) -> Array:
 
 
 def _counted(x: Array, axis: Axis, keepdims: bool, mask: Any = None) -> Array:
-    """How many elements are not NaN, of those that a mask holds for."""
+    """The number of elements that are not NaN, among those for which a mask holds."""
     known = FUNCTIONS["logical_not"](FUNCTIONS["isnan"](x))
     return reductions.sum(known, axis=axis, keepdims=keepdims, where=mask)
 

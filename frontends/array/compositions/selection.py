@@ -53,8 +53,8 @@ def select(conditions: Sequence[Any], choices: Sequence[Any], /, default: Any = 
 
 
 def piecewise(x: Any, conditions: Sequence[Any], functions: Sequence[Any], /, *args: Any, **kwargs: Any) -> Array:
-    """Functions of ``x`` (or numbers) where their conditions hold, of several the last; one more function is for the
-    rest, which is 0 without it. All functions are computed everywhere.
+    """Functions of ``x`` (or numbers), each where its condition holds. The last of several true conditions counts. One
+    more function serves where no condition holds (default: 0). All functions are computed everywhere.
     """
     given, tests = as_array(x), list(conditions) if isinstance(conditions, list | tuple) else [conditions]
     rest = len(functions) == len(tests) + 1
@@ -85,17 +85,19 @@ def lexsort(keys: Any, /, axis: int = -1) -> Array:
 
 
 def partition(x: Any, kth: Any, /, axis: int = -1) -> Array:
-    """The elements sorted, which parts them at ``kth`` too."""
+    """The elements in sorted order, which is a partition at every ``kth``."""
     return sort(x, axis=axis)
 
 
 def argpartition(x: Any, kth: Any, /, axis: int = -1) -> Array:
-    """The indices that sort, which part at ``kth`` too."""
+    """The indices that sort the elements, which is a partition at every ``kth``."""
     return argsort(x, axis=axis)
 
 
 def put_along_axis(x: Any, indices: Any, values: Any, /, axis: int | None, *, inplace: bool = True) -> Array:
-    """``x`` with ``values`` at one index a line: a new array, to which an array ``x`` changes (``inplace``)."""
+    """``x`` with ``values`` written at one index of each line along ``axis``. With ``inplace`` the array ``x`` itself
+    changes.
+    """
     given = as_array(x)
     if axis is None:
         found = reshape(ravel(given).at[ravel(indices)].set(values), given.shape)
@@ -110,7 +112,7 @@ def put_along_axis(x: Any, indices: Any, values: Any, /, axis: int | None, *, in
 
 
 def fill_diagonal(x: Any, value: Any, /, wrap: bool = False, *, inplace: bool = True) -> Array:
-    """``x`` with ``value`` on its main diagonal: a new array, to which an array ``x`` changes (``inplace``)."""
+    """``x`` with ``value`` on its main diagonal. With ``inplace`` the array ``x`` itself changes."""
     given = as_array(x)
     at = arange(min(given.shape))  # type: ignore[type-var]
     return _written(x, given.at[(at,) * given.ndim].set(value), inplace)
@@ -123,7 +125,7 @@ def _written(x: Any, found: Array, inplace: bool) -> Array:
 
 
 def apply_along_axis(f: Callable[..., Any], axis: int, x: Any, /, *args: Any, **kwargs: Any) -> Array:
-    """``f`` of each line along ``axis``, in whose place its result is."""
+    """``f`` applied to each line along ``axis``. Its result takes the place of the line."""
     given = as_array(x)
     (at,) = axes_of(given, axis)
     rows = moveaxis(given, at, -1)
@@ -134,7 +136,7 @@ def apply_along_axis(f: Callable[..., Any], axis: int, x: Any, /, *args: Any, **
 
 
 def apply_over_axes(f: Callable[..., Any], x: Any, axes: Sequence[int] | int, /) -> Array:
-    """``f(x, axis)`` for one axis after the other, which stay with extent 1."""
+    """``f(x, axis)`` applied for one axis after another. The reduced axes stay with extent 1."""
     given = as_array(x)
     for axis in (axes,) if isinstance(axes, int) else axes:
         found = as_array(f(given, axis))
@@ -143,7 +145,9 @@ def apply_over_axes(f: Callable[..., Any], x: Any, axes: Sequence[int] | int, /)
 
 
 def vectorize(f: Callable[..., Any], *, excluded: Sequence[int] = ()) -> Callable[..., Any]:
-    """A function of scalars as one of arrays that broadcast, by ``vmap``; without the arguments ``excluded``."""
+    """Turn a function of scalars into a function of arrays that broadcast, by ``vmap``. The arguments ``excluded`` pass
+    unchanged.
+    """
 
     def vectorized(*args: Any) -> Any:
         chosen = [n for n in range(len(args)) if n not in excluded]

@@ -72,8 +72,9 @@ def correlate(x1: Any, x2: Any, /, mode: str = "valid") -> Array:
 
 
 def interp(x: Any, xp: Any, fp: Any, /, left: Any = None, right: Any = None, period: Any = None) -> Array:
-    """Between the points (``xp``, ``fp``), ``xp`` in ascending order, on straight lines; ``left`` and ``right`` of
-    these their end values, or those that are given; repeated with ``period``."""
+    """Linear interpolation between the points (``xp``, ``fp``), with ``xp`` in ascending order. Outside of them:
+    ``left`` and ``right``, by default the end values. With ``period`` the points repeat.
+    """
     at, xs, ys = operands(x, xp, fp, lowest=2)
     if period is not None:
         at, xs = at % period, xs % period
@@ -113,7 +114,9 @@ def gradient(x: Any, /, *spacing: Any, axis: Axis = None, edge_order: int = 1) -
 
 
 def _slopes(y: Array, spacing: Any, edge_order: int) -> Array:
-    """Along the first axis. With unequal distances a, b on both sides, the slopes are weighted by b / (a + b)."""
+    """Slopes along the first axis. With unequal distances a, b on both sides, the one-sided slopes are weighted by b /
+    (a + b).
+    """
     h = as_array(spacing, y.element)
     wide = reshape(diff(h), (-1, *[1] * (y.ndim - 1))) if h.ndim else h
     lines = diff(y, axis=0) / wide

@@ -31,7 +31,7 @@ def _scale(n: int, norm: str | None, inverse: bool) -> float:
 
 
 def _line(x: Any, n: int | None, axis: int) -> tuple[Array, int]:
-    """Floats with ``n`` elements along the last axis, which was ``axis``."""
+    """``x`` as floats, with ``axis`` moved to the end and cut or padded to ``n`` elements."""
     given = as_array(x)
     given = given if dtypes.kind(given.element) >= 2 else convert(given, dtypes.FLOAT)
     (at,) = axes_of(given, axis)
@@ -66,7 +66,7 @@ def rfft(x: Any, /, n: int | None = None, axis: int = -1, norm: str | None = Non
 
 
 def irfft(x: Any, /, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
-    """The ``n`` reals of which ``x`` is the ``rfft``; twice the number of its elements less 2 by default."""
+    """The ``n`` reals whose ``rfft`` is ``x``. By default ``n`` is twice the number of elements of ``x``, less 2."""
     given = as_array(x)
     length = 2 * (given.shape[axis] - 1) if n is None else n
     return _hermitian(given, length, axis, _scale(length, norm, True), 1)  # type: ignore[arg-type]

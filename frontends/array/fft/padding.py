@@ -1,4 +1,4 @@
-"""Zeros after an array, or less of it."""
+"""Padding with zeros, and cropping."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def from_dlpack(value: Any, /, *, device: str | None = None, copy: bool | None =
 
 
 def filled(build: Builder, xs: Sequence[Tensor], expr: str, shape: tuple[DimLike, ...]) -> Tensor:
-    """Each element is an expression of its indices."""
+    """An array whose elements are an expression of their indices."""
     return build.compute(expr, xs, shape)
 
 

@@ -37,7 +37,7 @@ def mapped(build: Builder, operands: Sequence[Tensor], expr: str) -> Tensor:
 
 
 def apply_map(expr: str, *operands: Array) -> Array:
-    """An elementwise expression of arrays of one type each as it is, with broadcasting."""
+    """An elementwise expression of arrays, with broadcasting. Each operand keeps its type."""
     element = _element(expr, *(x.element for x in operands))
     return apply(mapped, operands, (expr,), element, broadcast(*(x.shape for x in operands)))
 
@@ -54,7 +54,7 @@ class ShapeError(InputError, ValueError):
 
 
 def broadcast(*shapes: Sequence[DimLike]) -> Shape:
-    """ShapeError where shapes do not broadcast."""
+    """Raise ShapeError where shapes do not broadcast."""
     return _broadcast(*map(tuple, shapes))
 
 
@@ -86,7 +86,7 @@ def convert(x: Array, element: str) -> Array:
 
 
 def formulas() -> Any:
-    """The formulas of complex numbers, which are in terms of the functions here."""
+    """The module of formulas of complex numbers, imported on use since it imports this one."""
     from mlc.frontends.array.complex import formulas
 
     return formulas

@@ -76,7 +76,7 @@ SAME_ON_INTEGERS = {"ceil", "floor", "round", "trunc"}
 
 
 def check_kind(name: str, element: str) -> None:
-    """InputError for the bits of floats, and signs of booleans."""
+    """Raise InputError where a function of bits gets floats, or a function of signs gets booleans."""
     kind = dtypes.kind(element)
     if name.startswith("bitwise_") and kind >= 2:
         raise InputError(f"mlc.numpy.{name} is not defined on {element}", hint="Give integers or booleans")

@@ -17,7 +17,9 @@ BITS = {"f32": "i32", "f64": "i64"}
 
 
 def unwidened(build: Builder, xs: Sequence[Tensor], expr: str) -> Tensor:
-    """An expression of the bits of operands as they are: formulas of halves are computed in float32."""
+    """An expression on the bits of its operands. Halves stay halves here, while other formulas compute them in
+    float32.
+    """
     return build.map(expr, *xs)
 
 

@@ -65,7 +65,9 @@ def parts(x: Array, key: Any) -> tuple[Array, dict[int, Array], int]:
 
 
 def _are_apart(items: list[Any]) -> bool:
-    """Whether something is between index arrays, among which integers are: their dimensions then come first."""
+    """Whether a slice separates index arrays (integers count as such). Then their dimensions come first in the
+    result.
+    """
     kept = [each is None or each is Ellipsis or isinstance(each, slice) for each in items]
     chosen = [n for n, k in enumerate(kept) if not k]
     return any(kept[chosen[0] : chosen[-1]]) if chosen else False
@@ -177,7 +179,9 @@ def _clamped(at: DimLike, extent: DimLike) -> DimLike:
 
 @linear
 def indexed(build: Builder, xs: Sequence[Tensor], axes: tuple[int, ...], first: int) -> Tensor:
-    """``x`` read at index arrays of one shape along ``axes``; their dimensions are at ``first`` of the result."""
+    """``x`` read at index arrays of one shape along ``axes``. Dimension ``first`` of the result is the first of
+    theirs.
+    """
     x, *arrays = xs
     rank = arrays[0].rank
     kept = [n for n in range(x.rank) if n not in axes]
@@ -195,7 +199,9 @@ def indexed(build: Builder, xs: Sequence[Tensor], axes: tuple[int, ...], first: 
 
 
 def gathered(x: Array, arrays: dict[int, Array], first: int) -> Array:
-    """``x`` at index arrays, by the dimension that each indexes; their dimensions are at ``first`` of the result."""
+    """``x`` read at index arrays, given by the dimension that each indexes. Dimension ``first`` of the result is the
+    first of theirs.
+    """
     axes = tuple(arrays)
     shape = broadcast(*(each.shape for each in arrays.values()))
     given = [broadcast_to(checked_indices(each, x.shape[n]), shape) for n, each in arrays.items()]
@@ -215,7 +221,7 @@ def elements_known(x: Array) -> np.ndarray[Any, Any] | None:
 
 
 def checked_indices(indices: Array, extent: DimLike) -> Array:
-    """Indices whose values are known are within the dimension; those of a run are clamped, as in ``index_clamping``."""
+    """Check indices whose values are known. Others are clamped when the program runs."""
     if dtypes.kind(indices.element) != 1:
         raise IndexError(f"an index of type {indices.dtype}; give integers or a mask")
     data = elements_known(indices)

@@ -49,7 +49,7 @@ def reduced(build: Builder, operands: Sequence[Tensor], fn: str, axes: tuple[int
 
 
 def refuse_empty(build: Builder, x: Tensor, axes: Sequence[int]) -> None:
-    """No number is the greatest of none."""
+    """Raise where a minimum or maximum would be taken over no elements."""
     for axis in axes:
         build.refuse_empty(x.shape[axis] - 1)
 
@@ -75,7 +75,7 @@ def sum(
 
 
 def initial_of(x: Array, initial: Any) -> Array:
-    """What a reduction begins with, in its type."""
+    """The initial value of a reduction, in the type of its result."""
     return convert(as_array(initial), x.element)
 
 
@@ -169,7 +169,7 @@ def _divided(total: Array, count: Any) -> Array:
 
 
 def extent(build: Builder, operands: Sequence[Tensor], element: str, count: DimLike) -> Tensor:
-    """A dimension as an array of rank 0."""
+    """The value of a dimension as an array of rank 0."""
     return build.compute(f"{element}({count})", [], ())
 
 

@@ -20,7 +20,7 @@ from mlc.frontends.build.tensors import Tensor
 
 
 def ordering(build: Builder, xs: Sequence[Tensor], descending: bool) -> Tensor:
-    """Along the last axis, equal elements in the order they have."""
+    """The stable order of the elements along the last axis, as indices."""
     (x,) = xs
     rows = build.reshape(x, (product(x.shape[:-1]), x.shape[-1], 1))
     return build.reshape(sorting.argsort(build, rows, x.shape[-1], descending), x.shape)

@@ -14,7 +14,7 @@ from mlc.frontends.array.transforms.custom import custom_jvp
 
 
 def will_be_differentiated(*xs: Array) -> bool:
-    """Whether a derivative may be taken: of others the rule would be traced in vain."""
+    """Whether a derivative may be taken. If not, tracing the rule would be wasted."""
     return any(x.traced or x.is_varied() for x in xs)
 
 

@@ -220,7 +220,9 @@ def pinv(x: Any, /, *, rtol: Any = None) -> Array:
 
 @custom_jvp
 def _pseudoinverse(x: Array, rtol: Array) -> Array:
-    """Its derivative needs none of singular vectors, which have none where singular values are equal."""
+    """The pseudoinverse with a derivative of its own, which exists where singular values are equal (singular vectors
+    have none there).
+    """
     u, s, vh = svd(x, full_matrices=False)
     inverse = where(_cut(x, s, rtol), 1 / s, 0)
     return adjoint(vh) @ (adjoint(u) * inverse[..., None])

@@ -28,7 +28,7 @@ class Factors(NamedTuple):
     rows: Array
 
     def sign(self) -> Array:
-        """That of the permutation, as an integer: by the pairs that are in the other order."""
+        """The sign of the permutation, as an integer, from the number of pairs in inverted order."""
         exchanged = self.rows[..., :, None] > self.rows[..., None, :]
         line = counts(self.rows.shape[-1])
         return 1 - 2 * (sum(exchanged & (line[:, None] < line), axis=(-2, -1)) % 2)

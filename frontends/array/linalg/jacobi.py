@@ -94,7 +94,9 @@ def singular(x: Array) -> tuple[Array, Array, Array]:
 
 
 def _completed(q: Array, columns: Array) -> Array:
-    """Unitary: ``q`` times ``columns`` of length 1; where one is 0, what is orthogonal to the others."""
+    """The product of ``q`` and ``columns``, whose columns have length 1, made unitary: a column of 0 is replaced by one
+    that is orthogonal to the others.
+    """
     n = columns.shape[-1]
     left, right = householder(columns)
     within = left * phase(diagonal(right))[..., None, :]

@@ -1,4 +1,4 @@
-"""What factorizations are made of: operands as float matrices, rows and columns at a counter, adjoints."""
+"""Building blocks of factorizations: operands as float matrices, rows and columns at a counter, adjoints."""
 
 from __future__ import annotations
 
@@ -85,7 +85,9 @@ def epsilon(x: Array) -> float:
 
 
 def together(*results: Array) -> tuple[Array, ...]:
-    """Results of one loop, evaluated at once where their elements are known; one by one each would repeat the loop."""
+    """Results of one loop, evaluated together where their operands are known. Evaluated one by one, each would run the
+    loop again.
+    """
     parts = trees.leaves(results)
     if not any(x.traced or x.is_varied() for x in parts):
         evaluate(parts)

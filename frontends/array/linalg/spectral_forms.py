@@ -37,7 +37,7 @@ def _eigen_along(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Pair, P
 
 @custom_jvp
 def eigenvalues(x: Array) -> Array:
-    """Alone they have derivatives where they are equal as well."""
+    """The eigenvalues alone, which have derivatives where they are equal, too."""
     return hermitian_eigen(x)[0]
 
 
@@ -62,7 +62,7 @@ def singular_factors(x: Array) -> Triple:
 
 @singular_factors.defjvp
 def _singular_along(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Triple, Triple]:
-    """The columns of U beyond n, which are any basis of what is left, turn as little as they can."""
+    """The tangents of U, S and V. The columns of U beyond n are an arbitrary basis and turn as little as possible."""
     (x,), (along,) = primals, tangents
     u, s, v = singular_factors(x)
     n = s.shape[-1]

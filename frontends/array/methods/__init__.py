@@ -1,1 +1,1 @@
-"""What Python and other packages call on arrays: operators, conversions, methods, inspection."""
+"""Methods that Python and other packages call on arrays"""

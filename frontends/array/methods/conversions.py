@@ -57,7 +57,7 @@ class Conversions(ABC):
     if not TYPE_CHECKING:  # with it every attribute would pass
 
         def __getattr__(self, name: str) -> Any:
-            """AttributeError, which names the function: what is no method of arrays is a function."""
+            """Raise AttributeError, which names the function that serves in place of a method."""
             message = f"an array has no attribute '{name}'"
             if not name.startswith("_") and callable(getattr(import_module("mlc.numpy"), name, None)):
                 message += f". Use mlc.numpy.{name}(x)"

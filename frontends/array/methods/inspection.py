@@ -1,4 +1,4 @@
-"""What the namespace has: devices, data types, capabilities. Source: Array API 2025.12, inspection."""
+"""Inspection of the namespace: devices, data types, capabilities."""
 
 from __future__ import annotations
 

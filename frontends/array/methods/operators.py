@@ -131,7 +131,9 @@ class Operators:
         return _function("index")(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """This array, and no other, has ``value`` at ``key`` from now on: that of ``x.at[key].set(value)``."""
+        """Write ``value`` at ``key`` of this array, and of no other that shares its elements: as
+        ``x.at[key].set(value)``.
+        """
         from mlc.frontends.array.selecting.updates import assign
 
         assign(self, key, value)  # type: ignore[arg-type]

@@ -58,12 +58,12 @@ def glu(x: Any, /, axis: int = -1) -> Array:
 
 
 def _top(x: Array, axis: int | tuple[int, ...] | None) -> Array:
-    """The maximum, which is subtracted against overflow only: the derivative does not depend on it."""
+    """The maximum, which is subtracted only to avoid overflow: the derivative does not depend on it."""
     return stop_gradient(reductions.max(x, axis=axis, keepdims=True))
 
 
 def _finite(x: Array) -> Array:
-    """``x``, and 0 where it is infinite or NaN: subtracted from an infinity of its own sign it would give NaN."""
+    """``x`` with 0 in place of infinities and NaN. An infinity subtracted from one of its own sign would give NaN."""
     return apply_map("where(abs(x0) < inf, x0, 0)", x)
 
 

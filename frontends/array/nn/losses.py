@@ -1,4 +1,4 @@
-"""Losses: what training minimizes. Each takes the mean over all samples unless ``reduction`` says otherwise.
+"""Losses, which training minimizes.
 
 Source: the formulas of torch.nn.functional.
 """
@@ -36,7 +36,7 @@ def reduced(losses: Array, reduction: str) -> Array:
 
 
 def alike(name: str, prediction: Any, *others: Any) -> Sequence[Array]:
-    """Floats of one rank, or numbers.
+    """Operands as floats of one rank, or as numbers.
 
     Raises:
         InputError: another rank: a prediction [N, 1] and a target [N] would broadcast to [N, N].
@@ -51,7 +51,7 @@ def alike(name: str, prediction: Any, *others: Any) -> Sequence[Array]:
 
 
 def elementwise(name: str, expr: str, doc: str, **parameters: float) -> Loss:
-    """A loss of a prediction x0 and a target x1; ``{delta}`` in the expression is a parameter."""
+    """A loss function from an expression of a prediction x0 and a target x1, in which ``{delta}`` is a parameter."""
 
     def loss(prediction: Any, target: Any, /, *, reduction: str = "mean", **given: float) -> Array:
         if unknown := given.keys() - parameters:
@@ -158,7 +158,7 @@ def _check_ignored(ignore_index: Any, classes: Array) -> None:
 
 
 def _reduced_but(ignore_index: int | None, losses: Array, classes: Array, reduction: str) -> Array:
-    """``reduced`` of the losses whose class is not ``ignore_index``; the others are zero."""
+    """``reduced`` over the losses whose class is not ``ignore_index``. The others count as zero."""
     if ignore_index is None:
         return reduced(losses, reduction)
     kept = apply_map(f"where(x0 == {int(ignore_index)}, 0.0, x1)", classes, losses)

@@ -29,7 +29,7 @@ FAR = (-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.0057395
 
 
 def float_element(dtype: Any) -> str:
-    """InputError where numbers are not drawn in this type."""
+    """The element type to draw in. Raises InputError for a type that has no random numbers."""
     element = dtypes.element(dtype)
     if element not in ("f32", "f64"):
         what = f"Random numbers as {dtype} cannot be drawn"
@@ -38,7 +38,7 @@ def float_element(dtype: Any) -> str:
 
 
 def uniform(key: Any, shape: Extents = (), dtype: Any = float, minval: Any = 0.0, maxval: Any = 1.0) -> Array:
-    """From ``minval`` to before ``maxval``, of 23 random bits (float64: 52)."""
+    """Uniform numbers in [``minval``, ``maxval``), from 23 random bits each (float64: 52)."""
     element = float_element(dtype)
     width, digits = (32, 23) if element == "f32" else (64, 52)
     fraction = apply_map(
@@ -56,7 +56,7 @@ def normal(key: Any, shape: Extents = (), dtype: Any = float) -> Array:
 
 
 def open_uniform(key: Any, shape: Extents = (), dtype: Any = float) -> Array:
-    """Between -1 and 1, both left out."""
+    """Uniform numbers in the open interval (-1, 1)."""
     element = float_element(dtype)
     lowest = float(np.nextafter(numpy_dtype(element).type(-1), numpy_dtype(element).type(0)))
     return uniform(key, shape, dtype, lowest, 1.0)
@@ -81,7 +81,9 @@ def _horner(coefficients: tuple[float, ...], x: str) -> str:
 
 
 def randint(key: Any, shape: Extents, minval: Any, maxval: Any, dtype: Any = int) -> Array:
-    """Integers from ``minval`` to before ``maxval``, from twice as many bits, so that all are almost equally likely."""
+    """Integers in [``minval``, ``maxval``), from twice as many bits as they have, so that all are almost equally
+    likely.
+    """
     element = dtypes.element(dtype)
     width = 8 * numpy_dtype(element).itemsize
     unsigned = element if is_unsigned(element) else f"ui{width}"
@@ -122,7 +124,7 @@ def categorical(key: Any, logits: Any, axis: int = -1, shape: Extents | None = N
 
 
 def permutation(key: Any, x: Any, axis: int = 0) -> Array:
-    """``x`` in a random order along ``axis``; an integer is the numbers before it."""
+    """``x`` in a random order along ``axis``. An integer stands for the numbers below it."""
     if isinstance(x, int):
         x = arange(x)
     given = as_array(x)

@@ -38,7 +38,7 @@ def gamma(key: Any, a: Any, shape: Extents | None = None, dtype: Any = float) ->
 
 
 def _boosted(key: Array, a: Array) -> Array:
-    """Of parameters from 1 on."""
+    """Gamma variates for parameters of at least 1."""
 
     @custom_jvp
     def sample(a: Array) -> Array:

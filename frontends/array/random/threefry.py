@@ -54,7 +54,7 @@ def _low(x: Array) -> Array:
 
 
 def checked(given: Any) -> Array:
-    """InputError where it is no key."""
+    """The key as an array. Raises InputError for an array that is no key."""
     found = as_array(given)
     if found.element != "ui32" or found.shape != (2,):
         raise InputError(

@@ -1,4 +1,4 @@
-"""Objects that are indexed in place of called: ``mgrid``, ``ogrid``, ``r_``, ``c_``, ``s_``. Source: NumPy 2."""
+"""Objects that are indexed instead of called: ``mgrid``"""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Row:
 
 
 class Key:
-    """The key that it is indexed by; as a tuple for ``whole``."""
+    """An object that returns the key by which it is indexed, as a tuple for ``whole``."""
 
     def __init__(self, whole: bool) -> None:
         self.whole = whole

@@ -19,7 +19,7 @@ OWN = 3
 
 
 def read(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Array | None:
-    """``x[key]``; None where it is to be recorded, or is an error."""
+    """``x[key]``. None where the read must be recorded, or is an error."""
     x, key = args
     if not _is_known(x):
         return None
@@ -33,7 +33,7 @@ def read(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -
 
 
 def write(x: Array, key: Any, value: Any) -> bool:
-    """Whether ``x[key] = value`` is done."""
+    """Do ``x[key] = value`` if possible, and return whether it is done."""
     at = _of_numpy(key) if _is_known(x) else None
     if at is None or (isinstance(value, Array) and not _is_known(value)):
         return False

@@ -1,4 +1,4 @@
-"""Slices and elements at index arrays along one axis: take, take_along_axis. Source: NumPy 2, ``jax.numpy``."""
+"""Reads at index arrays along one axis: take"""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ MODES = ("clip", "wrap", "fill", "drop", "promise_in_bounds")
 
 
 def inside(indices: Array, extent: DimLike, mode: str) -> Array:
-    """Indices moved into a dimension.
+    """Indices clipped or wrapped into a dimension, as the mode says.
 
     Raises:
         InputError: another mode.
@@ -71,7 +71,7 @@ def inside(indices: Array, extent: DimLike, mode: str) -> Array:
 
 
 def is_inside(indices: Array, extent: DimLike) -> Array:
-    """Whether indices are of a dimension; negative ones count from its end."""
+    """Whether indices lie inside a dimension. Negative ones count from its end."""
     return (indices >= -extent) & (indices < extent)
 
 

@@ -25,7 +25,7 @@ Mode = str | None
 
 @linear
 def added(build: Builder, xs: Sequence[Tensor], reduction: str) -> Tensor:
-    """Elements replaced (``none``) or added to."""
+    """A scatter that replaces elements (``none``) or adds to them."""
     return combined(build, xs, reduction)
 
 
@@ -36,7 +36,7 @@ def combined(build: Builder, xs: Sequence[Tensor], reduction: str) -> Tensor:
 
 @linear
 def checked(build: Builder, xs: Sequence[Tensor], extent: DimLike) -> Tensor:
-    """Indices as they are; the run fails where ``all_inside``, the second operand, is below 0."""
+    """Indices unchanged. The run fails where ``all_inside``, the second operand, is below 0."""
     indices, all_inside = xs
     build.check(build.scalars.of(all_inside).item(), f"an index is outside of a dimension of {extent}")
     return indices
@@ -92,7 +92,9 @@ class At:
         return self._updated(combined, "max", values, mode)
 
     def apply(self, f: Callable[[Array], Any], *, mode: Mode = None, **hints: bool) -> Array:
-        """``f`` of each element; once of one that the key names several times."""
+        """``x`` with ``f`` applied to each selected element. An element that the key names several times gets it
+        once.
+        """
         return self.set(f(self.get(mode="clip")), mode=mode)
 
     def _updated(self, emit: Any, reduction: str, values: Any, mode: Mode) -> Array:
@@ -121,7 +123,7 @@ def _check(mode: Mode) -> None:
 
 
 def _moved(indices: Array, extent: DimLike, mode: Mode) -> Array:
-    """Indices within their dimension."""
+    """Indices, moved inside their dimension."""
     if 0 in indices.shape:
         return indices
     if mode != "check":

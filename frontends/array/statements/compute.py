@@ -65,7 +65,7 @@ def compute(shape: Extents, f: Callable[..., Any]) -> Array:
 
 
 def reduce(monoid: str, over: Extents, f: Callable[..., Any]) -> Array:
-    """Within ``compute``: ``f(k, …)`` combined over all ``k`` below ``over`` by ``add``, ``mul``, ``max`` or ``min``.
+    """Inside ``compute``: ``f(k, …)`` combined
 
     The result is one element: with what surrounds it, ``f`` reads the iterators of ``compute`` too.
     """

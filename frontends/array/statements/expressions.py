@@ -55,7 +55,7 @@ class Expressions:
         return Call(root.element, (expr,)) if isinstance(expr, Const) else expr
 
     def _find_leaves(self, each: Record, leaves: dict[Record, Expr]) -> None:
-        """What an expression of ``each`` loads, iterators included."""
+        """Find the leaves of an expression: arrays that it loads, and iterators."""
         if each in leaves or each.emit is constant:
             return
         if each.shape != ():
@@ -114,7 +114,7 @@ class Expressions:
         return Load(operand, tuple(self._within(i, n, x, read) for n, i in enumerate(at)))
 
     def _within(self, index: Expr, axis: int, x: Array, read: Record) -> Expr:
-        """The index, if it provably is one of the dimension; clamped where its exact range is not known."""
+        """The index, unchanged if it provably lies inside the dimension, else clamped."""
         extent = x.shape[axis]
         low, high = (None, None) if loads(index) else range_of(index, [], self.extents)
         if low is not None and high is not None and at_least(low, 0) and at_least(extent - 1, high):

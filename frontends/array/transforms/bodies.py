@@ -1,4 +1,4 @@
-"""Functions traced as bodies, and records of several results that contain them."""
+"""Functions that are traced as bodies, and records with several results that contain such bodies."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def results_like(emit: Emit, given: Sequence[Array], params: tuple[Any, ...], li
 
 
 def results_of(emit: Emit, given: Sequence[Array], params: tuple[Any, ...], shapes: Sequence[Any]) -> list[Array]:
-    """The results of a record whose bodies' captured values are further operands."""
+    """The results of a record. The values that its bodies capture become further operands."""
     captured = [each for body in params if isinstance(body, Body) for each in body.captured]
     operands = (*(x.operand() for x in given), *captured)
     made = Record(emit, operands, (*params, Unique()), "", ())

@@ -22,7 +22,7 @@ REBINDS = ("STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF")
 
 
 class Table(np.ndarray[Any, Any]):
-    """A NumPy array whose elements a traced array can choose: then it is a constant of the program."""
+    """A NumPy array that a traced array can index. Such a read makes it a constant of the program."""
 
     def __getitem__(self, key: Any) -> Any:
         parts = key if isinstance(key, tuple) else (key,)
@@ -31,7 +31,7 @@ class Table(np.ndarray[Any, Any]):
         return self._constant()[key]
 
     def _constant(self) -> Array:
-        """One array for all reads, so that they are of one constant."""
+        """The one mlc array of a table, so that all reads share one constant."""
         found = self.__dict__.get("constant")
         if found is None:
             found = self.__dict__["constant"] = from_numpy(np.array(self))

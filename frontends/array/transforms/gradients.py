@@ -55,7 +55,7 @@ def _variable(x: Any) -> Array:
 
 
 def _close(variables: Sequence[Array]) -> None:
-    """The function has returned: what it made is differentiated by its records alone."""
+    """Close the variables after the function has returned: from here on only recorded operations are differentiated."""
     for each in variables:
         each.record.params[0].closed = True
 
@@ -205,7 +205,7 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 
 
 def _inner(left: Sequence[Any], right: Sequence[Any]) -> Array:
-    """The sum of all products of two trees' leaves."""
+    """The inner product of two trees: the sum of the products of their leaves."""
     _check_like(left, right)
     products = [sum(FUNCTIONS["multiply"](a, b)) for a, b in zip(left, right, strict=True)]
     return functools.reduce(FUNCTIONS["add"], products)

@@ -77,7 +77,7 @@ def _jacobian(f: Callable[..., Any], argnums: Argnums, blocks: Blocks) -> Callab
 
 
 def _one_at_a_time(f: Callable[..., Any], xs: Sequence[Array]) -> list[tuple[Array, Callable[[Any], Any]]]:
-    """For each array the function of it alone; the others are 0."""
+    """For each array, the function restricted to it, with 0 for the other arrays."""
 
     def alone(n: int) -> Callable[[Any], Any]:
         return lambda x: f(*(x if k == n else zeros_like(other) for k, other in enumerate(xs)))
@@ -86,7 +86,7 @@ def _one_at_a_time(f: Callable[..., Any], xs: Sequence[Array]) -> list[tuple[Arr
 
 
 def _basis(x: Array) -> Array:
-    """All directions: [elements, *X]."""
+    """The unit vectors of an array's space: [elements, *X]."""
     return reshape(eye(x.size, dtype=x.dtype), (x.size, *x.shape))
 
 

@@ -68,7 +68,7 @@ def _bound(main: FuncOp, xs: Sequence[Array], name: str) -> dict[str, DimLike]:
 
 
 def applied(build: Builder, operands: Sequence[Tensor], module: Module, dims: Dims, unique: Unique) -> list[Tensor]:
-    """The operators of a module where the Builder is, for these dimensions."""
+    """Emit the operators of a module at the Builder's insertion point, for these dimensions."""
     main, values = main_of(module.imported.module), dict(dims)
     for guard in main.attributes.get("graph.guards", ArrayAttr([])):  # type: ignore[attr-defined]
         needed, where = parse_guard(guard.data)

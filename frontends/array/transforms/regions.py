@@ -27,7 +27,7 @@ SEGMENT = 32  # iterations of a segment of a loop over an open dimension
 
 
 def inside(build: Builder, body: Body, arguments: Sequence[Tensor], captured: Sequence[Tensor]) -> list[Tensor]:
-    """The results of a body where the Builder is."""
+    """Emit a body at the Builder's insertion point and return its results."""
     given = [*body.arguments, *body.captured]
     return lower_records(build, body.outputs, dict(zip(given, [*arguments, *captured], strict=True)))
 

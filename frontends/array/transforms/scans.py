@@ -49,7 +49,7 @@ def _prefixes(combine: Callable[..., list[Array]], xs: Sequence[Array], axis: in
 
 
 def _every(xs: Sequence[Array], axis: int, start: int, stop: int | None = None) -> list[Array]:
-    """Every second element."""
+    """Every second element along an axis."""
     return [_cut(x, axis, slice(start, stop, 2)) for x in xs]
 
 
