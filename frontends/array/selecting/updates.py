@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mlc.dialects.semantics.dims import DimLike
+import numpy as np
+
+from mlc.dialects.semantics.dims import DimLike, product
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array, apply, as_array, linear
 from mlc.frontends.array.functions.creation import arange
@@ -24,14 +26,14 @@ Mode = str | None
 
 
 @linear
-def added(build: Builder, xs: Sequence[Tensor], reduction: str) -> Tensor:
-    """A scatter that replaces elements (``none``) or adds to them."""
-    return combined(build, xs, reduction)
+def added(build: Builder, xs: Sequence[Tensor], reduction: str, width: DimLike) -> Tensor:
+    """A scatter that replaces groups of ``width`` elements (``none``) or adds to them."""
+    return combined(build, xs, reduction, width)
 
 
-def combined(build: Builder, xs: Sequence[Tensor], reduction: str) -> Tensor:
+def combined(build: Builder, xs: Sequence[Tensor], reduction: str, width: DimLike) -> Tensor:
     x, offsets, values = xs
-    return scatter_at(build, x, offsets, values, 1, reduction)
+    return scatter_at(build, x, offsets, values, width, reduction)
 
 
 @linear
@@ -98,13 +100,32 @@ class At:
         return self.set(f(self.get(mode="clip")), mode=mode)
 
     def _updated(self, emit: Any, reduction: str, values: Any, mode: Mode) -> Array:
-        x = self.x
-        offsets = self._offsets("drop" if mode is None else mode)
-        given = broadcast_to(convert(as_array(values, x.element), x.element), offsets.shape)
-        if 0 in offsets.shape:
+        x, how = self.x, "drop" if mode is None else mode
+        rows = self._rows()
+        inner = () if rows is None else x.shape[1:]
+        offsets = self._offsets(how) if rows is None else self._numbers(rows, how)
+        given = broadcast_to(convert(as_array(values, x.element), x.element), (*offsets.shape, *inner))
+        if 0 in given.shape:
             return x
         flat = [reshape(each, (-1,)) for each in (offsets, given)]
-        return apply(emit, [x, *flat], (reduction,), x.element, x.shape)
+        return apply(emit, [x, *flat], (reduction, product(inner)), x.element, x.shape)
+
+    def _rows(self) -> Array | None:
+        """The index array of a key that is one, whose elements are whole rows: no position of an element is needed."""
+        (key,) = self.key if isinstance(self.key, tuple) and len(self.key) == 1 else (self.key,)
+        if not isinstance(key, Array | np.ndarray | list) or not self.x.ndim:
+            return None
+        given = as_array(key)
+        return given if given.ndim and given.element != "i1" else None
+
+    def _numbers(self, indices: Array, mode: str) -> Array:
+        """The numbers of rows from 0 on; -1 of those that are passed over."""
+        _check(mode)
+        extent = self.x.shape[0]
+        moved = _moved(indices, extent, mode)
+        found = convert(where(moved < 0, moved + extent, moved), "i64")
+        passed = mode in ("drop", "fill") and not _surely_inside(indices, extent)
+        return where(is_inside(indices, extent), found, -1) if passed else found
 
     def _offsets(self, mode: str) -> Array:
         """The positions of the elements in the flat array; -1 of those that are passed over."""

@@ -304,10 +304,11 @@ MLC_DEVICE void mlc_scatter_cells(const T *data, const int64_t *indices, const T
   if (low == high) return;
   data += low * width + left;
   y += low * width + left;
-  MLC_BLOCK_UNITS(u, (high - low) * columns) {
-    const int64_t n = u / columns * width + u % columns;
-    y[n] = data[n];
-  }
+  if (y != data) /* else it is an update in place */
+    MLC_BLOCK_UNITS(u, (high - low) * columns) {
+      const int64_t n = u / columns * width + u % columns;
+      y[n] = data[n];
+    }
   for (int64_t base = 0; base < count; base += MLC_SCANNED) {
     const int64_t all = mlc_find_updates(found, indices + base, count - base, low, high);
     for (int64_t start = 0; start < all; start += MLC_BATCH) {

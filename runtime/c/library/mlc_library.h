@@ -190,10 +190,12 @@ MLC_INLINE uint64_t mlc_key_ui64(uint64_t x) { return x; }
     }                                                                                                                \
   }
 
-/* A thread copies its share of the cells, and applies the updates whose index is in the share. */
+/* A thread copies its share of the cells, which an update in place has already, and applies the updates whose index is
+ * in the share. */
 #define MLC_OWN_INDICES(i, index, cells, count, data, indices, y, bytes)                                             \
   const int64_t low = cells * tid / threads, high = cells * (tid + 1) / threads;                                     \
-  memcpy((char *)y + low * (bytes), (const char *)data + low * (bytes), (size_t)((high - low) * (bytes)));           \
+  if ((const void *)(y) != (data))                                                                                   \
+    memcpy((char *)y + low * (bytes), (const char *)data + low * (bytes), (size_t)((high - low) * (bytes)));         \
   for (int64_t i = 0, index; i < count; i++)                                                                         \
     if ((index = ((const int64_t *)indices)[i]) >= low && index < high)
 

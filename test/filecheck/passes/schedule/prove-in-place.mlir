@@ -62,3 +62,33 @@ kernel.func @k(%w: tensor<8xf32>, %m: tensor<8xf32>, %c: tensor<i1>) -> (tensor<
 
 // CHECK: kernel.func @k({{.*}}) attributes {in_place = [array<i64: 0, 3>, array<i64: 1, 4>]}
 // CHECK: kernel.local
+
+// -----
+
+// A scatter reads no other element of the data than those that it writes.
+
+func.func @main(%t: tensor<8x4xf32>, %i: tensor<3xi64>, %u: tensor<3x4xf32>) -> (tensor<8x4xf32> {graph.alias = 0 : i64}) {
+  %0 = kernel.call @k(%t, %i, %u) {graph.node = ["a"]} : (tensor<8x4xf32>, tensor<3xi64>, tensor<3x4xf32>) -> tensor<8x4xf32>
+  func.return %0 : tensor<8x4xf32>
+}
+kernel.func @k(%t: tensor<8x4xf32>, %i: tensor<3xi64>, %u: tensor<3x4xf32>) -> tensor<8x4xf32> {
+  %0 = graph.scatter "none"(%t, %i, %u) : tensor<8x4xf32>, tensor<3xi64>, tensor<3x4xf32> -> tensor<8x4xf32>
+  kernel.return %0 : tensor<8x4xf32>
+}
+
+// CHECK: kernel.func @k({{.*}}) attributes {in_place = [array<i64: 0, 3>]}
+
+// -----
+
+// Updates may not share the memory: where they are the data themselves, the host program copies.
+
+func.func @main(%t: tensor<8x4xf32>, %i: tensor<8xi64>) -> (tensor<8x4xf32> {graph.alias = 0 : i64}) {
+  %0 = kernel.call @k(%t, %i, %t) {graph.node = ["a"]} : (tensor<8x4xf32>, tensor<8xi64>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  func.return %0 : tensor<8x4xf32>
+}
+kernel.func @k(%t: tensor<8x4xf32>, %i: tensor<8xi64>, %u: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %0 = graph.scatter "none"(%t, %i, %u) : tensor<8x4xf32>, tensor<8xi64>, tensor<8x4xf32> -> tensor<8x4xf32>
+  kernel.return %0 : tensor<8x4xf32>
+}
+
+// CHECK: kernel.func @k({{.*}}) attributes {in_place = [array<i64: 0, 3>]}
