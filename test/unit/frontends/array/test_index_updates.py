@@ -68,7 +68,7 @@ def test_rows_with_traced_indices(function: str, shape: tuple[int, ...]) -> None
     x, at = rng.normal(size=shape), rng.integers(-12, 12, (4, 3))
     values = rng.normal(size=(3, *shape[1:]))
     wanted = x.copy()
-    for row, value in zip(at.reshape(-1), np.broadcast_to(values, (4, *values.shape)).reshape(12, *shape[1:])):
+    for row, value in zip(at.reshape(-1), np.concatenate([values] * 4), strict=True):
         if -7 <= row < 7:
             wanted[row] = value if function == "set" else ROWS[function](wanted[row], value)  # type: ignore[misc]
     update = mlc.jit(lambda x, at, values: getattr(x.at[at], function)(values))
@@ -82,7 +82,8 @@ def test_gradients_of_rows() -> None:
     x, at, values = rng.normal(size=(5, 3)), np.array([4, -4, 4]), rng.normal(size=(3, 3))
     weights = rng.normal(size=(5, 3))
     for how, kept in (("set", [0, 2, 3]), ("add", [0, 1, 2, 3, 4])):
-        of_x, of_values = mlc.grad(lambda x, v, how=how: mnp.sum(getattr(x.at[at], how)(v) * weights), (0, 1))(x, values)
+        f = lambda x, v, how=how: mnp.sum(getattr(x.at[at], how)(v) * weights)  # noqa: E731
+        of_x, of_values = mlc.grad(f, (0, 1))(x, values)
         np.testing.assert_allclose(of_x.numpy(), weights * np.isin(np.arange(5), kept)[:, None], rtol=1e-14)
         wanted = weights[[4, 1, 4]] * (1 if how == "add" else np.array([[0], [1], [1]]))
         np.testing.assert_allclose(of_values.numpy(), wanted, rtol=1e-14)
