@@ -80,7 +80,9 @@ def compile(
 
 
 def _pending(model: AnyModel, options: Options, threads: int | None) -> PendingModel:
-    """A model that is compiled in the background. InputError for what cannot be imported, and for exported programs."""
+    """Start compiling a model in the background. Raises InputError for a model that cannot be imported, and for
+    exported programs.
+    """
     from mlc.driver.compile import import_source
     from mlc.pending import PendingModel
     from mlc.tracing.background import cancellation
@@ -120,7 +122,7 @@ def tune(
 
 
 def check(model: AnyModel, dims: Mapping[str, int] | None = None) -> list[str]:
-    """Every reason why a model cannot be compiled, one line each; empty if there is none."""
+    """List every reason why a model cannot be compiled, one line each. An empty list means that it can."""
     try:
         return source_of(model).problems(make_options(dims=dims, tuned=False).dims)
     except InputError as error:
@@ -140,7 +142,9 @@ def make_options(
     name: str | None = None,
     peak_memory: int = 0,
 ) -> Options:
-    """Options from what a user writes: names and paths are resolved. InputError if one of them is unknown."""
+    """Make Options from what a user writes: names and paths are resolved. Raises InputError if one of them is
+    unknown.
+    """
     options = Options(
         target=targets.get(target),
         threads=threads or 0,
@@ -157,7 +161,7 @@ def make_options(
 
 
 def _sizes(dims: Mapping[str, int] | None) -> dict[str, int]:
-    """Fixed dimensions, with NumPy's integers as Python's. InputError where they are no mapping."""
+    """Fixed dimensions, with NumPy's integers as Python's. Raises InputError for anything but a mapping."""
     if not isinstance(dims, Mapping | None):
         raise InputError(f"dims is {dims!r}, which is no dictionary", hint='Write it as dims={"batch": 8}')
     return {name: int(size) if isinstance(size, Integral) else size for name, size in (dims or {}).items()}
@@ -179,7 +183,7 @@ def open_program(built: Built, program: ExportedProgram, threads: int | None = N
 
 @contextmanager
 def _named(built: Built) -> Iterator[None]:
-    """Errors of loading name the model in place of its file in the cache."""
+    """A context in which errors of loading name the model, and not its file in the cache."""
     library = built.artifact.library
     try:
         yield

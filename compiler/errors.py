@@ -23,12 +23,12 @@ def visible(text: str, kept: str = "\n\t") -> str:
 
 
 def _is_visible(char: str) -> bool:
-    """Not a control, a bidirectional or another format mark, a surrogate, or a separator of lines."""
+    """Whether a character is visible: no control, format mark (bidirectional ones too), surrogate or line separator."""
     return char == " " or unicodedata.category(char)[0] not in "CZ"
 
 
 def _shortened(text: str) -> str:
-    """Text without the middle of its longest words, and without what nobody would scroll to."""
+    """Text with the middle of its longest words cut out, and cut off after what a reader would scroll to."""
     words = LONG_WORD.sub(lambda word: f"{word[0][:200]}[{len(word[0]) - 250} characters]{word[0][-50:]}", text)
     return words if len(words) <= LONGEST else f"{words[:LONGEST]} [{len(words) - LONGEST} characters more]"
 

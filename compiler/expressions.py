@@ -54,7 +54,7 @@ def is_reserved(name: str) -> bool:
 
 
 def _is_unspeakable(name: str) -> bool:
-    """Whether no expression can have the name, or a model's signature has it for something else."""
+    """Whether a name cannot stand in an expression, or means something else in a model's signature."""
     return keyword.iskeyword(name) or bool(_COMPUTED.fullmatch(name))
 
 
@@ -76,7 +76,7 @@ def shown_names(text: str) -> str:
 
 
 def _renamed(text: str, is_changed: Callable[[str], bool]) -> str:
-    """Without the last ``_`` of names that had been changed."""
+    """The expression with its changed names restored: without their last ``_``."""
     return re.sub(r"\b([A-Za-z_]\w*)_\b", lambda found: found[1] if is_changed(found[1]) else found[0], text)
 
 

@@ -52,7 +52,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _imports(frame: FrameType | None) -> bool:
-    """Whether a module is being imported, which is in the frames of Python's import system."""
+    """Whether a module is being imported, which the stack shows by frames of Python's import system."""
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
             return True
@@ -61,7 +61,7 @@ def _imports(frame: FrameType | None) -> bool:
 
 
 def _again(ignored: sys.UnraisableHookArgs) -> None:
-    """The hook for exceptions that get out of no finalizer."""
+    """The hook for exceptions that a finalizer cannot pass on."""
     if issubclass(ignored.exc_type, KeyboardInterrupt):
         signal.setitimer(signal.ITIMER_REAL, LATER)
     else:

@@ -80,7 +80,7 @@ class PendingModel:
         return self.result().run(inputs, out) if found is None else found
 
     def __getattr__(self, name: str) -> Any:
-        """What else a ``Model`` has: waits for the compiled model."""
+        """Any other attribute of ``Model``, after waiting for the compiled model."""
         if name.startswith("_") or not hasattr(Model, name) and name not in MODEL_FIELDS:
             raise AttributeError(f"a model that is being compiled has no '{name}'")
         return getattr(self.result(), name)
@@ -89,7 +89,7 @@ class PendingModel:
         return repr(self.result()) if self.done() else f"<{type(self).__name__}: being compiled>"
 
     def _interpreted(self, inputs: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The interpreter's outputs; None where the compiled model is there first, or has to say what is wrong."""
+        """The interpreter's outputs. None where the compiled model is ready first, or must report an error."""
         imported = self._imported
         if imported is None or self.done() or not self._interpretable or inputs.keys() != self.inputs.keys():
             return None

@@ -72,7 +72,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 
 def _report(error: BaseException) -> int:
-    """Print an error for a user; the exit status."""
+    """Print an error for a user and return the exit status."""
     if isinstance(error, KeyboardInterrupt):
         return 130
     if isinstance(error, UsageError):
@@ -94,7 +94,7 @@ def _report(error: BaseException) -> int:
 
 
 def usage_message(error: Any) -> str:
-    """What is wrong with the arguments, the nearest right word, and where the help is."""
+    """The message about wrong arguments: what is wrong, the nearest valid word, and where the help is."""
     text = error.format_message().replace("Value error, ", "").rstrip(".")
     text = re.sub(r" \(Possible options?: (.*)\)$", r". Did you mean \1?", text)
     if unknown := re.fullmatch(r"No such command '(.*)'", text):

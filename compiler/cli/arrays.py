@@ -56,7 +56,7 @@ def known_dims(model: Model, dims: Mapping[str, int]) -> dict[str, int]:
 
 
 def _agreeing(model: Model, name: str, array: Array, sizes: dict[str, int]) -> dict[str, int]:
-    """``sizes`` and those that the shape of an input says; InputError where both say different ones."""
+    """``sizes`` together with the sizes that an input's shape gives. Raises InputError where they disagree."""
     found = dict(sizes)
     for dim, size in zip(model.inputs[name].shape, array.shape, strict=False):  # a wrong rank is the run's error
         if dim in model.dims and found.setdefault(str(dim), size) != size:

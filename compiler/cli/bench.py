@@ -97,7 +97,7 @@ def command(
 
 
 def load_seconds(net: Model) -> float:
-    """How long it takes to load the artifact again."""
+    """The seconds that loading the artifact again takes."""
     from mlc.runtime import load
 
     start = time.perf_counter()
@@ -158,7 +158,7 @@ def _print(
 def _record(
     net: Model, inputs: dict[str, Any], times: list[float], launches: list[Launch], compared: Comparison | None
 ) -> dict[str, Any]:
-    """What ``--json`` prints; times are seconds."""
+    """The record that ``--json`` prints. Times are seconds."""
     from mlc.tools.kernel_profile import as_json
 
     shapes = {name: {"dtype": str(array.dtype), "shape": list(array.shape)} for name, array in inputs.items()}

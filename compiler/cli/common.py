@@ -1,4 +1,4 @@
-"""What several subcommands share: options, and opening a model."""
+"""Functions that several subcommands share: options, and opening a model."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ UNITS = {"": 0, "K": 10, "M": 20, "G": 30}
 
 
 def names_text(names: Sequence[str], most: int = 5) -> str:
-    """The first names, and how many there are more."""
+    """The first names as text, and how many more there are."""
     shown = ", ".join(names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
@@ -112,7 +112,7 @@ def parse_bytes(text: str, option: str) -> int:
 
 
 def refuse_for_artifact(context: typer.Context, model: Path, *options: str) -> None:
-    """InputError where an option is given that has no effect on an artifact, which is compiled already."""
+    """Raise InputError for an option that has no effect on an artifact, which is compiled already."""
     for name in options:
         source = context.get_parameter_source(name)
         if model.suffix == ".so" and source is not None and source.name == "COMMANDLINE":

@@ -131,7 +131,7 @@ def command(
 
 
 def _other_name(source: Source, library: Path) -> str | None:
-    """The name that a library's file gives its model; None where it is the source's."""
+    """The model name that the library's file name implies. None where it is the source's own name."""
     return None if library.stem == source.name else library.stem
 
 
@@ -155,7 +155,9 @@ def _build(source: Source, options: Options, out: Path, package: bool, watching:
 def _written(
     source: Source, options: Options, out: Path, package: bool, watching: list[Instrument], reuse: bool
 ) -> tuple[list[Path], bool]:
-    """The files in the form of ``out``, and whether they come from the cache: a shared library may."""
+    """Write the files in the form that ``out`` names. Returns them, and whether they come from the cache (a shared
+    library may).
+    """
     from mlc.driver.artifact.source_folder import SourceFolder, refuse_other
     from mlc.driver.compile import compile_source, compile_static, lower_source
 

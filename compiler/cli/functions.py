@@ -26,13 +26,13 @@ def is_function(model: Path) -> bool:
 
 
 def refuse_types(inputs: Sequence[str]) -> None:
-    """InputError for the types of a model's inputs, which it has itself."""
+    """Raise InputError where types are given for the inputs of a model, which declares them itself."""
     if inputs:
         raise InputError(f"'--input {inputs[0]}' is for functions", hint="Fix dimensions of a model by --dim")
 
 
 def refuse_function(model: Path) -> None:
-    """InputError for a function where a model, or an artifact, is needed."""
+    """Raise InputError for a function where a model or an artifact is needed."""
     if is_function(model):
         hint = f"'mlc compile {model} -i NAME=TYPE[SHAPE]' makes an artifact of it"
         raise InputError(f"{model} is a function without the types of its parameters", hint=hint)
@@ -148,7 +148,7 @@ def _imported(name: str) -> Any:
 
 
 def _guarded(work: Callable[[], Any], what: str) -> Any:
-    """What the user's own code raises, as an error with its line."""
+    """A context in which an exception of the user's own code becomes an error that names its line."""
     from mlc.frontends.array.located import user_line
 
     try:

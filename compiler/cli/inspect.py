@@ -1,4 +1,4 @@
-"""mlc inspect: what a model or an artifact contains."""
+"""mlc inspect: show what a model or an artifact contains."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _show(signature: dict[str, Any]) -> None:
 
 
 def _with_axes(signature: dict[str, Any], dim: str) -> str:
-    """A dimension with the axes of inputs that it is: ``batch (x:0, y:0)``."""
+    """A dimension, followed by the axes of inputs that have it: ``batch (x:0, y:0)``."""
     axes = [f"{x['name']}:{n}" for x in signature["inputs"] for n, size in enumerate(x["shape"]) if size == dim]
     return f"{shown_names(dim)} ({', '.join(axes)})" if axes else shown_names(dim)
 

@@ -1,4 +1,4 @@
-"""mlc plugins: what other packages add."""
+"""mlc plugins: list what other packages add."""
 
 from __future__ import annotations
 

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 class Instrument:
-    """Does nothing; subclasses override what they need. Steps without IR, such as the C compiler, have no ``module``
-    and no ``weights``.
+    """An observer that does nothing; subclasses override what they need. Steps without IR, such as the C compiler, have
+    no ``module`` and no ``weights``.
     """
 
     def expect(self, steps: int) -> None:
-        """Called once: how many steps are still to come."""
+        """Called once, with the number of steps to come."""
 
     def before(self, name: str, module: ModuleOp | None, weights: WeightStore | None) -> None:
         """Called before the pass ``name``, such as ``graph.fold-constants``."""

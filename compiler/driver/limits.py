@@ -1,4 +1,4 @@
-"""Exceptions of Python that say what the machine lacks, and that mlc is not at fault."""
+"""Python's exceptions that mean that the machine lacks something, and not that mlc is at fault."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ LIBRARIES = ("failed to map segment", "cannot allocate memory", "too many open f
 
 
 def of_machine(error: ImportError | RuntimeError) -> ToolchainError | None:
-    """The error of a thread that does not start, or of a package whose library does not load; None for others."""
+    """The error for a thread that does not start, or for a package whose library does not load. None for other
+    exceptions.
+    """
     if str(error) == THREADS:
         hint = "Allow more of them (ulimit -u), or more memory (ulimit -v)"
         return ToolchainError("The system starts no more threads", hint=hint)

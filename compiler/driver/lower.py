@@ -87,7 +87,7 @@ def code(
     file_bytes: int = FILE_BYTES,
     known: Payload | None = None,
 ) -> Lowered:
-    """The last stage: a planned module as C files. ``known``: its payload, if it exists already."""
+    """Run the last stage: a planned module becomes C files. ``known`` is its payload, if that exists already."""
     with step(instruments, "code.emit-c", module, weights):
         program = program_of(module)
         prefix = c_prefix((module.sym_name or program.sym_name).data)  # the frontend names the module
@@ -108,6 +108,6 @@ def code(
 
 
 def _fixed(module: ModuleOp) -> dict[str, list[str]]:
-    """The inputs whose values are compiled in; nothing where there are none."""
+    """The entry of the signature that lists inputs whose values are compiled in; empty without such inputs."""
     names = module.attributes.get(FIXED)
     return {"fixed": [name.data for name in names]} if names else {}  # type: ignore[attr-defined]

@@ -30,7 +30,7 @@ class OnnxSource:
 
     @classmethod
     def of(cls, model: str | Path | bytes | ModelProto) -> OnnxSource:
-        """InputError if there is no such file, or ``model`` has another type."""
+        """The source of a model. Raises InputError if there is no such file, or ``model`` has another type."""
         if isinstance(model, str | Path):
             path = Path(model)
             return cls(path, path.stem, _digest_of(path))
@@ -42,7 +42,9 @@ class OnnxSource:
 
     @property
     def kind(self) -> str:
-        """Bytes have another artifact than a file of the same contents: its symbols have the graph's name."""
+        """The kind of the source. Bytes and a file of the same contents differ, since symbols are named after the graph
+        or the file.
+        """
         return "onnx file" if isinstance(self.model, Path) else "onnx bytes"
 
     @property
@@ -107,7 +109,9 @@ _EXPORT = "torch.export.export(model, inputs)"
 
 
 def _way_to_onnx(model: Any) -> str:
-    """What to do with an object of another framework, which is known by its classes' modules and not imported."""
+    """A hint for an object of another framework, which is recognized by the modules of its classes without importing
+    them.
+    """
     frameworks = {each.__module__.partition(".")[0] for each in type(model).__mro__}
     if hasattr(model, "model_proto"):
         return "It has the model: give its model_proto"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class LastIR(Instrument):
-    """Keeps the text of the module before the current pass."""
+    """An instrument that keeps the text of the module before the current pass."""
 
     def __init__(self) -> None:
         self.name = "import"

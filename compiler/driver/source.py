@@ -33,7 +33,7 @@ class Source(Protocol):
         """The folder to which the names of external files are relative."""
 
     def code(self) -> Mapping[str, str]:
-        """The user's own code that imports it, name -> digest: operators that are registered outside mlc."""
+        """Digests by name of the user's own code that takes part in the import: operators registered outside mlc."""
 
     def external_files(self) -> tuple[str, ...]:
         """The names of the model's external data files, sorted. Reads the model, but not these files."""
@@ -47,7 +47,7 @@ class Source(Protocol):
 
 
 class ModelSource(Source, Protocol):
-    """The source of a model that a user names: what ``mlc check`` and ``mlc inspect`` ask of it too."""
+    """The source of a model that a user names, with what ``mlc check`` and ``mlc inspect`` ask of it."""
 
     def problems(self, dims: Mapping[str, int]) -> list[str]:
         """Every reason why the model cannot be compiled, one line each. InputError if it is malformed."""

@@ -31,7 +31,7 @@ def source_of(model: Any) -> ModelSource:
 
 
 def _reader(path: Path) -> Callable[[Path], ModelSource] | None:
-    """What makes the source of a file, by its suffix: of mlc, or of a plug-in; None for ONNX models."""
+    """The class that reads a file, by its suffix: mlc's own or a plug-in's. None for ONNX models."""
     if path.suffix in OF_SUFFIX:
         return OF_SUFFIX[path.suffix]
     return None if path.suffix in ONNX else frontend_of(path)

@@ -85,7 +85,7 @@ def _name(model: Any) -> str:
 
 
 def _shapes(function: Callable[..., Any], examples: Sequence[Any], dims: Dims) -> dict[str, Sequence[Any]]:
-    """``dims`` as ``jit`` takes them."""
+    """The shapes of parameters, from ``dims``, in the form that ``jit`` takes."""
     parameters = list(inspect.signature(function).parameters)
     if unknown := sorted(set(dims) - set(parameters)):
         hint = f"Its parameters are {', '.join(parameters)}"

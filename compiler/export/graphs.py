@@ -56,7 +56,7 @@ def model_of(imported: Imported) -> onnx.ModelProto:
 
 
 def _without_identities(nodes: Sequence[onnx.NodeProto], wanted: Sequence[str]) -> list[onnx.NodeProto]:
-    """The nodes, where an output that a node alone makes has its name and no copy."""
+    """The nodes without identities that only rename: a node writes the output's name itself."""
     made = list(nodes)
     for name in wanted:
         copy = next(n for n in made if list(n.output) == [name])
@@ -84,7 +84,7 @@ def _info(name: str, value: SSAValue) -> ValueInfoProto:
 
 
 def _define_sizes(writer: Writer, argument: SSAValue) -> None:
-    """The sizes that the shape of an input says."""
+    """Define the symbols that the shape of an input determines."""
     for axis, extent in enumerate(shape_of(argument)):
         symbol = _symbol(extent)
         if symbol is not None and symbol not in writer.symbols:
@@ -99,7 +99,7 @@ def _symbol(extent: DimLike) -> str | None:
 
 
 def _written_block(writer: Writer, block: Block, weights: WeightStore) -> list[str]:
-    """Add the nodes of a block; the names of what it returns."""
+    """Add the nodes of a block and return the names of its results."""
     for op in block.ops:
         if isinstance(op, ReturnOp | YieldOp):
             return [writer.values[x] for x in op.operands]
@@ -165,7 +165,7 @@ def _loop(writer: Writer, op: LoopOp, weights: WeightStore) -> list[str]:
 
 
 def _in_order(writer: Writer, x: str, at: DimLike, step: Dim, trips: DimLike) -> str:
-    """Collected values, of which iteration ``step`` is at index ``at``."""
+    """Reorder collected values: iteration ``step`` goes to index ``at``."""
     if at == step:
         return x
     if at == trips - 1 - step:

@@ -130,7 +130,7 @@ def _broadcast(w: Writer, op: graph.BroadcastOp, args: Sequence[str]) -> str:
 
 
 def _slice(w: Writer, op: graph.SliceOp, args: Sequence[str]) -> str:
-    """ONNX's ends are excluded, and before the first element where the step is negative."""
+    """Slice, with ends as ONNX defines them: exclusive, and before the first element where the step is negative."""
     starts, sizes, steps = dims_of(op.starts), dims_of(op.sizes), ints_of(op.steps)
     rows = [(n, start, size, step) for n, (start, size, step) in enumerate(zip(starts, sizes, steps, strict=True))
             if (start, size, step) != (0, shape_of(op.input)[n], 1)]  # fmt: skip
@@ -172,7 +172,7 @@ def _spread(w: Writer, x: str, shape: Sequence[DimLike], axis: int, between: int
 
 
 def _joined(w: Writer, x: str, axis: int, rank: int) -> str:
-    """The shape of a tensor with two neighbouring dimensions as one."""
+    """The shape of a tensor with two neighbouring dimensions merged."""
     shape = w.emit("Shape", x)
     parts = [w.emit("Slice", shape, w.ints([0]), w.ints([axis]))] if axis else []
     parts.append(w.ints([-1]))
@@ -207,7 +207,7 @@ def _scan(w: Writer, op: graph.ScanOp, args: Sequence[str]) -> str:
 
 
 def _scatter(w: Writer, op: graph.ScatterOp, args: Sequence[str]) -> str:
-    """Rows whose index is out of bounds go to a further row, which is cut off."""
+    """Scatter rows. A row whose index is out of bounds goes to an extra row, which is cut off."""
     data, indices, updates = args
     cells = shape_of(op.data)[0]
     count = w.dim(cells)

@@ -68,7 +68,7 @@ class Box:
         return plain
 
     def _number_of(self, index: Expr, extent: DimLike) -> int | None:
-        """The iterator that an index is, where it runs over the whole extent."""
+        """The number of the iterator that an index consists of, if it runs over the whole extent."""
         if not isinstance(index, Index) or index.name not in self.statement.iters:
             return None
         n = self.statement.iters.index(index.name)
@@ -118,14 +118,14 @@ class Box:
         return self.writer.emit("Squeeze", x, self.writer.ints(others)) if others else x
 
     def _clamped(self, x: str, expr: Expr, extent: DimLike) -> str:
-        """An index within bounds: what a choice leaves out may be read outside of them."""
+        """An index clamped into bounds, since the branch that a select drops may read outside of them."""
         if isinstance(expr, Const):
             return x
         last = self.writer.emit("Max", self.writer.dim(extent - 1), self.writer.scalar(0, "i64"))
         return self.writer.emit("Max", self.writer.emit("Min", x, last), self.writer.scalar(0, "i64"))
 
     def _flat(self, x: str, shape: Shape, index: Sequence[Expr]) -> str:
-        """An operand read at any indices: elements of it as one dimension."""
+        """An operand read at arbitrary indices: a gather from its flattened elements."""
         place, total = None, self.writer.scalar(0, "i64")
         for n, (each, extent) in enumerate(zip(index, shape, strict=True)):
             at = self._clamped(self.scalars.write(each, "i64"), each, extent)

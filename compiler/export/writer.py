@@ -55,12 +55,12 @@ class Writer:
         return candidate
 
     def emit(self, op: str, *inputs: str, **attributes: Any) -> str:
-        """Add a node with one output; its name."""
+        """Add a node with one output and return the output's name."""
         (out,) = self.emit_all(op, inputs, 1, **attributes)
         return out
 
     def emit_all(self, op: str, inputs: Sequence[str], outputs: int, **attributes: Any) -> list[str]:
-        """Add a node; the names of its outputs."""
+        """Add a node and return the names of its outputs."""
         made = [self.fresh(f"{op}_{len(self._used)}") for _ in range(outputs)]
         self.nodes.append(helper.make_node(op, inputs, made, name=made[0], **attributes))
         return made

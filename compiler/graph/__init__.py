@@ -95,7 +95,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _of_arrays(name: str) -> Any:
-    """What ``mlc.numpy`` or ``mlc.nn`` has of a name."""
+    """The function or type of this name in ``mlc.numpy`` or ``mlc.nn``."""
     return next((getattr(module, name) for module in (mnp, _nn) if name in module.__all__), None)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Argument(End):
-    """What a body is given."""
+    """A node that stands for an argument of a body."""
 
 
 class Body(NamedTuple):
@@ -32,7 +32,7 @@ class Body(NamedTuple):
     structure: trees.Tree
 
     def planned(self, planning: Planning) -> Subgraph:
-        """Its nodes as a function.
+        """The body's nodes as a function.
 
         Raises:
             InputError: an update or an operation of the host is among them.

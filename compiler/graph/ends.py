@@ -19,7 +19,7 @@ Shape = Sequence[int | None] | None
 
 
 class End(Node):
-    """A node whose value is given."""
+    """A node whose value is given and not computed."""
 
 
 class Placeholder(End):
@@ -85,7 +85,7 @@ class Variable(End):
         return self.initial.dtype
 
     def assign(self, value: Any) -> Update:
-        """The variable gets the value."""
+        """A node whose run assigns the value to the variable."""
         from mlc.graph.updates import assign
 
         return assign(self, value)

@@ -28,7 +28,7 @@ class Graph:
         self._counts: dict[str, int] = {}
 
     def add(self, node: Node, name: str) -> str:
-        """Take in a node; its name, which has a number where another node has the name already."""
+        """Add a node and return its name, which gets a number where another node has the name already."""
         prefix = _scope.get()
         wanted = unique = f"{prefix}/{name}" if prefix else name
         while unique in self._by_name:
@@ -138,7 +138,7 @@ class _Default:
 
 
 def get_default_graph() -> Graph:
-    """The graph that new nodes go to."""
+    """The graph to which new nodes are added."""
     if (found := _default.get()) is None:
         _default.set(found := Graph())
     return found
@@ -151,7 +151,7 @@ def reset_default_graph() -> None:
 
 @contextmanager
 def name_scope(name: str) -> Iterator[str]:
-    """Nodes made within have names such as ``name/add``."""
+    """A context in which new nodes have names such as ``name/add``."""
     before = _scope.get()
     token = _scope.set(f"{before}/{name}" if before else name)
     try:

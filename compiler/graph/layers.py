@@ -62,7 +62,7 @@ class Layer:
         return trees.leaves(found)[0].numpy()
 
     def prepared(self, inputs: Any) -> Any:
-        """The inputs as an array, for which there are parameters."""
+        """The inputs as an array, after the parameters have been made for its shape."""
         given = _floats(inputs)
         if not self.params:
             self.build(given)
@@ -90,7 +90,7 @@ def _floats(x: Any) -> np.ndarray[Any, Any]:
 
 
 def _programs(layer: Layer) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The function of a layer and its pullback, compiled."""
+    """The compiled function of a layer, and its compiled pullback."""
     if "_programs" not in vars(layer):
 
         def backward(params: Parameters, x: Any, grad: Any) -> Any:

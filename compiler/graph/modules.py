@@ -43,7 +43,7 @@ def call_module(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -
 
 
 def _called(structure: Any, leaves: list[Any], draws: Any, args: Any, kwargs: Any) -> tuple[Any, list[Array]]:
-    """The result, and the leaves of the module after it."""
+    """The result of the module, and the module's leaves after the call."""
     random = None if draws is None else fold_in(key(draws[0]), draws[1])
     model = trees.unflatten(structure, leaves)
     result, after = recorded(lambda copy: copy(*args, **kwargs), model, random)

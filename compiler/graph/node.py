@@ -53,12 +53,12 @@ class Node(Deferred):
 
     @property
     def kind(self) -> str:
-        """What the node computes, as lists of nodes say it."""
+        """The name of what the node computes, as it is listed."""
         return type(self).__name__
 
     @property
     def dependencies(self) -> list[Node]:
-        """What it is computed from, in bodies of branches and loops too."""
+        """The nodes from which this one is computed, those in bodies of branches and loops included."""
         return self.input_nodes
 
     @property

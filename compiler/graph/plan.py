@@ -1,4 +1,4 @@
-"""What runs for a set of fetched and fed nodes: compiled parts, and operations of the host between them."""
+"""The plan for a set of fetched and fed nodes: compiled parts, and operations of the host between them."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Subgraph:
         return output not in self.captured
 
     def hosted(self) -> list[Node]:
-        """Its operations of the host."""
+        """The operations of the host among the nodes."""
         return [node for node, prepared in self._steps if prepared.on_host]
 
     def __call__(self, arguments: Sequence[Any], captured: Sequence[Any]) -> list[Any]:
@@ -143,7 +143,7 @@ class Part:
 
 
 def _parameters(nodes: Sequence[Node]) -> list[inspect.Parameter]:
-    """A parameter for each node, whose name is in the text of the IR."""
+    """Parameter names for nodes, as they appear in the text of the IR."""
     names = [re.sub("[^0-9a-zA-Z_]", "_", node.name) for node in nodes]
     is_plain = [name.isidentifier() and not iskeyword(name) and names.count(name) == 1 for name in names]
     unique = [name if plain else f"node{n}_{name}" for n, (name, plain) in enumerate(zip(names, is_plain, strict=True))]
@@ -195,7 +195,7 @@ class Plan:
 
 
 def _accepting(node: Node) -> Callable[[Any], Any]:
-    """What makes a fed value an array."""
+    """A function that makes a fed value an array."""
     return node.accepted if isinstance(node, Placeholder) else partial(fed, node)
 
 
@@ -211,7 +211,7 @@ def _with_updates(planning: Planning, targets: list[Node]) -> tuple[list[Node], 
 
 
 def _levels(planning: Planning, order: Sequence[Node]) -> Mapping[Node, int]:
-    """After how many operations of the host in a row the value of a node is there."""
+    """For each node, the number of operations of the host that must run, one after another, before its value exists."""
     levels: dict[Node, int] = {}
     for node in order:
         prepared = planning[node]

@@ -86,7 +86,7 @@ class Session:
         return made
 
     def _others(self, leaves: Sequence[Any]) -> bool:
-        """Whether something else than nodes is fetched: arrays of modules."""
+        """Whether something other than nodes is fetched, such as the arrays of a module."""
         return not all(isinstance(x, Node) for x in leaves)
 
     def _node(self, leaf: Any) -> Node:
@@ -139,7 +139,7 @@ def _key(wanted: Any, feeds: Mapping[Any, Any]) -> tuple[Any, ...]:
 
 
 def _packing(wanted: Any, nodes: Sequence[Any], structure: trees.Tree, plan: Plan) -> Pack:
-    """A function of values: what ``run`` returns."""
+    """A function that makes the result of ``run`` from values."""
     each = [(node, _getting(node, plan)) for node in nodes]
     if isinstance(wanted, Node):
         get = each[0][1]
@@ -151,7 +151,7 @@ def _packing(wanted: Any, nodes: Sequence[Any], structure: trees.Tree, plan: Pla
 
 
 def _getting(node: Node, plan: Plan) -> Callable[[Any, Any], Any]:
-    """What makes a value NumPy's array; a copy, where it lives on in the session."""
+    """A function that makes a value a NumPy array, and copies it where the session keeps the value."""
     if isinstance(node, Group):
         return lambda value, values: None
     if node in plan.copied:

@@ -29,7 +29,7 @@ class Update(Node):
         return Prepared([self.value], self._accepted)
 
     def _accepted(self, value: Any) -> Array:
-        """The value in the variable's type.
+        """The value, converted to the variable's type.
 
         Raises:
             InputError: another shape, or a type of another kind.

@@ -13,7 +13,9 @@ from mlc.runtime import Model
 
 
 class IOBinding:
-    """What the next ``run_with_iobinding`` reads and writes. ``outputs`` in the order of binding; None: a new array."""
+    """The arrays that the next ``run_with_iobinding`` reads and writes. ``outputs`` are in the order of binding; None
+    stands for a new array.
+    """
 
     def __init__(self, model: Model) -> None:
         self._model = model

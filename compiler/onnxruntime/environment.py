@@ -1,4 +1,4 @@
-"""What onnxruntime's module says of itself and of the machine."""
+"""Functions by which onnxruntime's module describes itself and the machine."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def get_version_string() -> str:
 
 
 def check_providers(providers: Sequence[Any] | None, provider_options: Sequence[Any] | None = None) -> None:
-    """Warns of providers that are ignored.
+    """Warn about providers that are ignored.
 
     Raises:
         ValueError: they are no sequence of names, or of pairs of a name and a dictionary.

@@ -13,7 +13,7 @@ from mlc.errors import ArtifactError, InputError, MlcError, OutputError, RunErro
 
 
 class Fail(MlcError):
-    """What no other class names, such as a missing C compiler."""
+    """A failure that no other class names, such as a missing C compiler."""
 
 
 class InvalidArgument(RunError):

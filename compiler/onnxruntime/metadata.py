@@ -1,4 +1,4 @@
-"""What a session says of its model: inputs, outputs and the metadata of the file."""
+"""Descriptions of a session's model: inputs, outputs and the metadata of the file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ class NodeArg:
 
     @classmethod
     def declared(cls, info: ValueInfoProto, spec: TensorSpec | None, dims: Mapping[str, int]) -> NodeArg:
-        """As the model's file declares it, with the dimensions that were fixed; ``spec`` where it declares no shape."""
+        """A tensor as the model's file declares it, with the fixed dimensions. ``spec`` serves where the file declares
+        no shape.
+        """
         if spec is not None and not info.type.tensor_type.HasField("shape"):
             return cls.of(info.name, spec)
         shape = info.type.tensor_type.shape.dim if info.type.HasField("tensor_type") else ()

@@ -95,11 +95,11 @@ class OrtValue:
         return int(self._array.nbytes)
 
     def device_name(self) -> str:
-        """Where it is."""
+        """The name of the device that holds the value."""
         return "cpu"
 
     def has_value(self) -> bool:
-        """Whether it is no absent optional."""
+        """Whether there is a value: false for an absent optional."""
         return self._array is not None
 
     def is_tensor(self) -> bool:

@@ -23,7 +23,7 @@ Rates = dict[str, list[float]]
 
 
 def best_of(measured: Peak, threads: int) -> Peak:
-    """The better of what is measured and what was before, rate by rate, which is kept for the next time."""
+    """The better of the measured and the remembered rate, for each rate. The result is remembered."""
     root = environment().cache_dir
     if root is None:
         return measured
@@ -38,7 +38,7 @@ def best_of(measured: Peak, threads: int) -> Peak:
 
 
 def _kept(path: Path) -> Rates:
-    """The rates of a file; none of one that is damaged, or that others could have written."""
+    """The rates in a file. Empty for a file that is damaged, or that another user could have written."""
     try:
         content = {} if not path.exists() or problem(path) else json.loads(path.read_text())
         return {key: [float(a), float(b)] for key, (a, b) in content.items() if math.isfinite(a) and math.isfinite(b)}

@@ -1,4 +1,4 @@
-"""Where a model's time goes: its kernel launches, alone and grouped by operator, and as a trace for Perfetto."""
+"""The time of a model by its kernel launches: one by one, grouped by operator, and as a trace for Perfetto."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def percentiles(times: Sequence[float]) -> dict[str, float]:
 
 
 def disturbance(times: Sequence[float]) -> str | None:
-    """What says that other programs use the CPUs: the median is over ``DISTURBED`` times the least."""
+    """A warning that other programs use the CPUs, which shows in a median over ``DISTURBED`` times the minimum."""
     found = percentiles(times)
     if found["median"] <= DISTURBED * found["min"]:
         return None

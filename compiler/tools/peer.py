@@ -33,7 +33,9 @@ class Comparison:
 
 
 def onnxruntime_session(model: Path, threads: int) -> Run:
-    """What runs a model in onnxruntime on the CPU; InputError where the package is not installed or cannot take it."""
+    """A function that runs a model in onnxruntime on the CPU. Raises InputError where onnxruntime is missing or refuses
+    the model.
+    """
     try:
         import onnxruntime
     except ImportError as error:

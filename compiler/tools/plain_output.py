@@ -29,13 +29,13 @@ class PlainOutput:
 
 
 def unfiltered(stream: Any) -> Any:
-    """The stream itself, for what draws by escape sequences."""
+    """The stream itself, for code that draws by escape sequences."""
     return stream.stream if isinstance(stream, PlainOutput) else stream
 
 
 @contextmanager
 def plain_output() -> Iterator[None]:
-    """Inside, what is printed to stdout and stderr has no escape sequences."""
+    """A context in which text printed to stdout and stderr has no escape sequences."""
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = map(PlainOutput, before)
     try:

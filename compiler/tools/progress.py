@@ -21,7 +21,7 @@ DELAY = 2.0  # seconds before the line appears
 
 
 class Verbosity(Enum):
-    """How much the command line says on stderr beside errors: nothing, what is usual, or every step."""
+    """How much the command line prints on stderr beside errors: nothing, the usual, or every step."""
 
     QUIET = -1
     NORMAL = 0

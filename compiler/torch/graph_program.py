@@ -45,14 +45,14 @@ class Settings:
 
 @dataclass(frozen=True)
 class Argument:
-    """A result that is argument ``n`` itself."""
+    """A result of the graph that is argument ``n`` itself."""
 
     n: int
 
 
 @dataclass(frozen=True)
 class Output:
-    """A result that is output ``n`` of the model."""
+    """A result of the graph that is output ``n`` of the model."""
 
     n: int
     kind: Kind

@@ -123,7 +123,7 @@ def kind_of(val: Any) -> Kind:
 
 
 def to_leaf(array: np.ndarray[Any, Any], kind: Kind) -> Any:
-    """A result as torch has it."""
+    """A result in the form that torch has for its kind."""
     return int(array) if kind == "size" else to_tensor(array, kind == "complex")
 
 

@@ -25,7 +25,7 @@ SUFFIX = ".pt2"
 
 
 class _Program:
-    """What both sources do with their program."""
+    """The part that both sources of programs share."""
 
     program: ExportedProgram
     name: str
@@ -135,7 +135,7 @@ def _name_of(program: ExportedProgram) -> str:
 
 
 def _parts(program: ExportedProgram) -> Iterator[str]:
-    """All that the graph module and its names depend on, as strings."""
+    """Everything on which the graph module and its names depend, as strings."""
     import torch
 
     from mlc.frontends.torch.symbols import dim_names

@@ -44,7 +44,7 @@ def matched(
 
 
 def _common_end(a: Path, b: Path) -> int:
-    """How many entries at the end of two paths are equal."""
+    """The number of equal entries at the end of two paths."""
     count = 0
     for x, y in zip(reversed(a), reversed(b), strict=False):
         if x != y:
@@ -54,7 +54,7 @@ def _common_end(a: Path, b: Path) -> int:
 
 
 def check_distinct(donated: Sequence[Any], arguments: Sequence[Any]) -> None:
-    """Raises InputError where an array is given twice, and one of them is donated."""
+    """Raise InputError where an array is given twice and is donated once."""
     times = Counter(id(x) for x in arguments if isinstance(x, Array))
     if any(times[id(x)] > 1 for x in donated if isinstance(x, Array)):
         raise InputError(f"{where_called()}: an array that is donated is given twice", hint="Make one of them a copy")
@@ -79,7 +79,7 @@ def given_away(x: Array, name: str, to: str) -> Data:
 
 
 def _is_alone(x: Array) -> bool:
-    """Whether only ``x`` refers to its elements: to the array itself, and to those whose memory it is a view of."""
+    """Whether only ``x`` refers to its NumPy array, and to the arrays of which that is a view."""
     if _references(x) != _ONE:
         return False
     view = x.value

@@ -40,7 +40,7 @@ Key = tuple[Any, ...]
 
 
 class Default:
-    """The value of a parameter that a call leaves out, which is part of the program."""
+    """The default value of a parameter that a call leaves out. It is part of the program."""
 
     def __repr__(self) -> str:
         return "its default"
@@ -131,7 +131,7 @@ class Jitted:
             raise error from None
 
     def _donated(self, traced: Traced, key: Key, leaves: Sequence[Any]) -> Any:
-        """The results, those with an alias in the memory of the donated arguments."""
+        """The results of a call. Those with an alias use the memory of the donated arguments."""
         to = f"{_name(self.function)} at {where_called()}"
         donated = {argument for _, argument in traced.aliases}
         check_distinct([x for n, x in enumerate(leaves) if n in donated], list(leaves))
@@ -233,7 +233,7 @@ class Jitted:
             warnings.warn(f"{self.where}: jit: {what}. Make them arguments", stacklevel=4)
 
     def _reason(self, key: Key) -> str:
-        """Why this call is traced: how it differs from the program that is most like it."""
+        """The reason why this call is traced: its differences from the most similar program."""
         name = _name(self.function)
         if not self.programs:
             return f"{name}: the first call"

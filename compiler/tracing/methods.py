@@ -44,12 +44,12 @@ class Bound:
 
 
 def owner(instance: Any) -> Any:
-    """A tree as it is; any other object as its arrays and the rest."""
+    """The owner of a method: a tree itself, or an ``Owner`` for any other object."""
     return instance if trees.children(instance) is not None else Owner(instance)
 
 
 def plain(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The arguments as the user's function takes them."""
+    """The arguments in the form in which the user's function takes them."""
     return tuple(x.instance if isinstance(x, Owner) else x for x in args)
 
 

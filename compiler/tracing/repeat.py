@@ -20,7 +20,7 @@ SCALARS = {kind: numpy_dtype(dtypes.element(kind)) for kind in (bool, int, float
 
 
 def never(args: tuple[Any, ...]) -> Any:
-    """Before the first compiled call."""
+    """Return None: no call has been compiled yet."""
 
 
 def repeated(traced: Traced, tree: trees.Tree) -> Repeat:

@@ -184,7 +184,7 @@ class Instance:
 
 
 def _own(x: Any) -> Data:
-    """The elements, which nobody else changes: an array never does."""
+    """The elements in memory that nobody else changes: a copy, unless ``x`` is an mlc array."""
     return _elements(x) if isinstance(x, Array) else mapped(_elements(x))
 
 

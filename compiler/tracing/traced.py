@@ -107,7 +107,7 @@ class Traced:
 
     @property
     def is_compiled(self) -> bool:
-        """Whether calls run compiled code. Raises what the compiler raised."""
+        """Whether calls run compiled code. Raises the error of the compiler, if it failed."""
         if "model" not in self.__dict__ and self._compiling.done():
             assert self.model
         return "model" in self.__dict__
@@ -123,13 +123,13 @@ class Traced:
         return self.results(self.model.update(*values))
 
     def results(self, found: Data | tuple[Data, ...]) -> Any:
-        """What a model returns as the function's results."""
+        """The results of the function, from what the compiled model returns."""
         arrays = [Array.of(each) for each in found] if isinstance(found, tuple) else [Array.of(found)]
         return trees.unflatten(self.tree, arrays)
 
 
 def _own(result: Data, values: Sequence[Data]) -> Data:
-    """The interpreter's result in memory of its own."""
+    """The interpreter's result in its own memory."""
     return result.copy() if any(np.may_share_memory(result, x) for x in values) else result
 
 

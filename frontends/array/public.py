@@ -1,4 +1,5 @@
-"""Public functions: an error that Python raises for a wrong argument
+"""Public functions: an error that Python raises for a wrong argument becomes one that names the function and its
+arguments.
 
 Checks at the place say most. What is left are arguments such as an axis that is a list of arrays, or ``rng="seed"``.
 """

@@ -92,7 +92,9 @@ class Record:
 
 
 class Unique:
-    """A parameter that equals no other, for arguments, data and variables."""
+    """A parameter that equals no other, for arguments, data and variables. ``closed``: nothing new will be
+    differentiated by it.
+    """
 
     def __init__(self) -> None:
         self.closed = False

@@ -49,7 +49,8 @@ class Artifact:
         return {suffix: path for suffix, path in paths.items() if path.exists()}
 
     def install(self, library: Path, package: bool = False) -> list[Path]:
-        """Copy the files to ``library`` and beside it, each by one rename; OutputError, and no trace, if that fails.
+        """Copy the files to ``library`` and beside it, each by one rename. If that fails, raise OutputError and leave
+        nothing behind.
 
         ``package``: with files for CMake and pkg-config.
         """

@@ -1,4 +1,4 @@
-"""The C header of a model: its interface, and what to pass to it. The same interface gives the same bytes."""
+"""The C header of a model: its interface, and the arguments to pass. The same interface gives the same bytes."""
 
 from __future__ import annotations
 
@@ -59,7 +59,9 @@ def _contract(signature: Signature) -> str:
 
 
 def _constants(signature: Signature) -> Iterator[str]:
-    """Counts as enumerators, so that two headers of one prefix do not compile together; then macros a tensor."""
+    """Counts as enumerators, so that two headers with one prefix do not compile together, then macros for each
+    tensor.
+    """
     kinds = ("INPUT", "OUTPUT", "DIM")
     counts = (f"@PREFIX@_{kind}_COUNT = {len(signature[f'{kind.lower()}s'])}" for kind in kinds)
     states = signature.get("states", ())
@@ -74,7 +76,7 @@ def _constants(signature: Signature) -> Iterator[str]:
 
 
 def _of_tensor(name: str, tensor: Mapping[str, Any]) -> Iterator[str]:
-    """The largest rank; where no dimension is symbolic, the shape, elements and bytes too."""
+    """Macros of a tensor: its rank, and without symbolic dimensions its shape, elements and bytes too."""
     shape = tensor["shape"]
     yield f"#define {name}_RANK {len(shape)}"
     if all(isinstance(size, int) for size in shape):

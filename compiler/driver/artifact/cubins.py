@@ -39,7 +39,9 @@ class Image(NamedTuple):
 def with_cubins(
     sources: Mapping[str, CSource], target: Target, toolchain: Toolchain, cache: Cache
 ) -> dict[str, CSource]:
-    """``sources`` with the array of cubins in place of the ``.cu`` units. ToolchainError if one does not compile."""
+    """``sources`` with an array of cubins in place of the ``.cu`` units. Raises ToolchainError if one does not
+    compile.
+    """
     rest = {name: text for name, text in sources.items() if not name.endswith(".cu")}
     if not isinstance(target, GpuTarget):
         return rest
@@ -59,7 +61,7 @@ def with_cubins(
 
 
 def newest(architectures: Sequence[str]) -> str | None:
-    """The newest architecture whose PTX later ones run; None where all have instructions of their own."""
+    """The newest architecture whose PTX later GPUs run. None where every architecture has instructions of its own."""
     return max((each for each in architectures if not each.endswith("a")), default=None, key=lambda each: int(each[3:]))
 
 
@@ -113,7 +115,7 @@ def pack(images: list[Image], units: int) -> bytes:
 
 
 def unpack(table: bytes) -> Iterator[Image]:
-    """The images of an array. ValueError if it is none."""
+    """The images in an array. Raises ValueError if the bytes are no such array."""
     magic, count, _ = _HEADER.unpack_from(table)
     if magic != MAGIC:
         raise ValueError("this is no array of cubins")

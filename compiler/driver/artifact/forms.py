@@ -18,7 +18,7 @@ FOREIGN = (".dll", ".dylib", ".exe")
 
 
 def destination(output: Path | None, name: str) -> Path:
-    """What to write for the model ``name``: ``output``, or a shared library in that folder or in this one.
+    """The path to write for the model ``name``: ``output``, or a shared library in that folder or in the current one.
 
     InputError where the suffix is none of a form's, or Python would import the library in place of mlc.
     """
@@ -38,7 +38,7 @@ def destination(output: Path | None, name: str) -> Path:
 
 
 def refuse_without_effect(out: Path, given: dict[str, bool]) -> None:
-    """InputError where an option is given that changes nothing in C sources."""
+    """Raise InputError for an option that changes nothing in C sources."""
     for option, value in given.items():
         if value and (out == STDOUT or out.suffix == ".c"):
             raise InputError(f"{option} has no effect on C sources", hint="Leave it out, or write a library")

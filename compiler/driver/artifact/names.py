@@ -26,6 +26,8 @@ def c_prefix(name: str) -> str:
 
 
 def comment_text(name: str) -> str:
-    """A name for a C comment: it neither ends one nor begins one, and no mark changes the order of what is read."""
+    """A name as it may stand in a C comment: it neither ends nor begins a comment, and has no mark that reorders
+    text.
+    """
     shown = name if len(name) <= LONGEST_SHOWN else f"{name[: LONGEST_SHOWN - 3]}..."
     return re.sub(r"/(?=\*)|\*(?=/)", r"\g<0> ", visible(shown, kept=""))

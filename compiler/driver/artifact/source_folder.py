@@ -64,7 +64,9 @@ class SourceFolder:
     options: Options
 
     def install(self, out: Path) -> list[Path]:
-        """Write the folder ``out`` by one rename; its files. OutputError, and no trace, if that fails."""
+        """Write the folder ``out`` by one rename and return its files. If that fails, raise OutputError and leave
+        nothing behind.
+        """
         refuse_other(out)
         with staged(out) as folder:
             new = folder / "new"
@@ -89,7 +91,7 @@ class SourceFolder:
         (folder / "Makefile").write_text(self._makefile(units))
 
     def _compiled(self) -> Mapping[str, CSource]:
-        """The generated code, in which kernels of a GPU are compiled: the folder needs a C compiler alone."""
+        """The generated code with compiled GPU kernels, so that the folder needs a C compiler alone."""
         target = self.options.target
         if not isinstance(target, GpuTarget):
             return self.code.sources
@@ -116,7 +118,7 @@ class SourceFolder:
 
 
 def _known(flags: Sequence[str]) -> str:
-    """Flags for a makefile, those left out that the compiler does not know and need not."""
+    """Flags for a makefile, without optional ones that the compiler does not know."""
     return " ".join(f"$(call known,{flag})" if flag in OPTIONAL_OF_ZIG else flag for flag in flags)
 
 
@@ -127,7 +129,9 @@ def filled(text: str, values: Mapping[str, str]) -> str:
 
 
 def refuse_other(out: Path) -> None:
-    """OutputError where ``out`` exists and is not a folder that mlc wrote: nothing of the user's is deleted."""
+    """Raise OutputError where ``out`` exists and is not a folder that mlc wrote, so that no file of the user's is
+    deleted.
+    """
     makefile = out / "Makefile"
     ours = makefile.is_file() and makefile.read_text(errors="replace").startswith(MARK)
     if out.exists() and not ours and not (out.is_dir() and not any(out.iterdir())):

@@ -34,7 +34,7 @@ DATA = (EMBEDDED_SYMBOL, IMAGES)
 
 
 class Generated(Protocol):
-    """Generated code: what is written of ``mlc.driver.lower.Lowered``."""
+    """Generated code: the part of ``mlc.driver.lower.Lowered`` that is written to files."""
 
     @property
     def sources(self) -> Mapping[str, CSource]: ...

@@ -37,7 +37,7 @@ class _Walk:
         self.seen: dict[tuple[int, tuple[str, ...]], Any] = {}  # values by id; kept, so that no id is used twice
 
     def value(self, value: Any, names: Iterable[str]) -> None:
-        """``names``: those of the code that has the value, for it may reach attributes by them."""
+        """Visit a value. ``names`` are the names in the code that holds it, by which the code may reach attributes."""
         self.say(type(value).__qualname__)
         if value is None or isinstance(value, bool | int | float | complex | str | bytes):
             self.say(repr(value))
@@ -80,7 +80,9 @@ class _Walk:
         self.hash.update(f"{len(text)}:".encode() + text.encode(errors="surrogatepass"))
 
     def instance(self, value: Any) -> None:
-        """An object: its attributes where the class is the user's own, else its text; what a decorator wraps."""
+        """Visit an object: its attributes where the class is the user's own, else its text, and the function that a
+        decorator wraps.
+        """
         self.value(type(value), ())
         if not self.version(type(value).__module__):
             self.value(vars(value) if hasattr(value, "__dict__") else None, ())
@@ -89,7 +91,7 @@ class _Walk:
         self.value(getattr(value, "__wrapped__", None), ())
 
     def named(self, value: Any) -> None:
-        """A function or a class: what it does where it is the user's own, else its name and version."""
+        """Visit a function or a class: its code where it is the user's own, else its name and version."""
         self.say(f"{value.__module__}.{value.__qualname__}")
         if version := self.version(str(value.__module__)):
             self.say(version)
@@ -109,7 +111,7 @@ class _Walk:
                 self.value(vars(module)[name], names)
 
     def version(self, module: str) -> str:
-        """The version of a package that is not looked into; empty of the user's own code."""
+        """The version of a package that is not visited; empty for the user's own code."""
         top = module.partition(".")[0]
         if top in KNOWN:
             return "known"

@@ -48,7 +48,7 @@ def _settled(stamp: Stamp) -> bool:
 
 
 def _note(stamp: Stamp) -> Path | None:
-    """The file with the digest of a large file; None without a cache."""
+    """The path where the digest of a large file is kept; None without a cache."""
     root = environment().cache_dir
     return root / FOLDER / f"{stamp[0]:x}-{stamp[1]:x}.json" if root and stamp[2] >= LARGE else None
 

@@ -72,7 +72,7 @@ class Cache:
         return folder
 
     def _is_ours(self, kind: str, folder: Path) -> bool:
-        """Whether nobody else can put an entry, or what leads to it, into place."""
+        """Whether no other user can replace an entry or a folder above it."""
         assert self.root is not None
         above = (self.root / kind, folder.parent)
         try:
@@ -158,7 +158,9 @@ class Cache:
                 yield kind, folder, read_manifest(kind, folder)
 
     def prune(self, limit: int | None = None) -> int:
-        """Remove damaged entries, then those used longest ago until at most ``limit`` bytes are left; their bytes."""
+        """Remove damaged entries, then the ones used longest ago, until at most ``limit`` bytes are left. Returns the
+        bytes removed.
+        """
         for _, folder, manifest in self._folders():
             if manifest is None:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -174,7 +176,7 @@ class Cache:
         return freed
 
     def clear(self) -> int:
-        """Remove every entry; the bytes removed."""
+        """Remove every entry and return the bytes removed."""
         freed = self.prune(-1)
         for kind in (*KINDS, digest_cache.FOLDER) if self.root else ():
             shutil.rmtree(self.root / kind, ignore_errors=True)  # type: ignore[operator]
@@ -192,13 +194,13 @@ class Cache:
 
 @cache
 def _say_homeless() -> None:
-    """Once a process."""
+    """Say, once a process, that there is no folder for the cache."""
     text = "There is no home folder ($HOME), so nothing is cached; set MLC_CACHE_DIR to a folder of your own"
     warnings.warn(text, stacklevel=3)
 
 
 def _damage(kind: str, folder: Path) -> str | None:
-    """What keeps an entry from being used; None: it is intact."""
+    """The reason why an entry cannot be used; None for an intact one."""
     manifest = read_manifest(kind, folder)
     if manifest is None:
         return "is damaged"
@@ -211,7 +213,9 @@ def _damage(kind: str, folder: Path) -> str | None:
 
 
 def _seal(folder: Path, about: Mapping[str, Any]) -> int:
-    """Write the manifest of a filled folder; the bytes in it. Whatever the umask, nobody else may write to it."""
+    """Write the manifest of a filled folder and return the folder's bytes. Whatever the umask, only this user may write
+    to it.
+    """
     size = write_manifest(folder, about).bytes
     for path in folder.iterdir():
         path.chmod(path.stat().st_mode & 0o777 & ~OTHERS_WRITE)

@@ -71,7 +71,7 @@ def _are_names(values: list[Any]) -> bool:
 
 
 def _read(cache: Cache, key: str) -> Any:
-    """What was written; None where it was not, or cannot be read."""
+    """The data that was written; None where nothing was, or where it cannot be read."""
     entry = cache.get(KIND, key)
     try:
         return None if entry is None else json.loads((entry / FILE).read_text())

@@ -1,4 +1,4 @@
-"""Manifests: what an entry of the cache should hold. Nothing of one is believed before its form has been checked."""
+"""Manifests say what an entry of the cache should hold. Their form is checked before anything in them is believed."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _is_file(item: tuple[str, Any]) -> bool:
 
 
 def _is_key(about: Mapping[str, Any]) -> bool:
-    """Whether commands can show it: the names of model and target, and the model's digest."""
+    """Whether a key has what commands show: the names of model and target, and the model's digest."""
     match about:
         case {"name": str(), "model": str(), "options": {"target": {"name": str()}} as options}:
             return isinstance(options.get("name"), str | None)

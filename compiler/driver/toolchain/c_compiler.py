@@ -68,7 +68,7 @@ class Toolchain:
 
     @property
     def archiver(self) -> tuple[str, ...]:
-        """The command ``ar`` that fits the compiler: that of a cross compiler has its target's prefix."""
+        """The command ``ar`` that belongs to the compiler. A cross compiler's has the prefix of its target."""
         if self._is_zig:
             return (*self.command[: self.command.index("cc")], "ar")
         found = processes.answer([*self.command, "-print-prog-name=ar"])
@@ -89,7 +89,9 @@ class Toolchain:
         return "ziglang" in self.command or Path(self.command[0]).name == "zig"
 
     def triple(self, target: Target) -> tuple[str, ...]:
-        """The platform, for compilers that serve every one: zig always (its default is no glibc), clang to cross."""
+        """The target triple, for compilers that serve every platform: always for zig (its default is not glibc), for
+        clang to cross-compile.
+        """
         foreign = target.arch != platform.machine()
         if self._is_zig or ("clang version" in self.version and foreign):
             return (f"--target={target.arch}-linux-gnu",)
@@ -136,14 +138,14 @@ def _candidates(target: Target) -> Iterator[tuple[str, ...]]:
 
 @cache
 def _answer(command: tuple[str, ...]) -> Toolchain | str:
-    """The toolchain of a compiler command; why it does not run, in words."""
+    """The toolchain of a compiler command, or a text that says why the command does not run."""
     answer = processes.answer([*command, "--version"])
     return answer if isinstance(answer, str) else Toolchain(command, answer[0])
 
 
 @cache
 def accepts(command: tuple[str, ...], *flags: str) -> bool:
-    """Whether a compiler knows some options: it preprocesses an empty file with them."""
+    """Whether a compiler knows some options, which is tried by preprocessing an empty file."""
     return not isinstance(processes.asked([*command, *flags, "-E", "-x", "c", os.devnull]), str)
 
 

@@ -69,7 +69,9 @@ class CudaCompiler:
 
 
 def find_cuda() -> CudaCompiler:
-    """$MLC_NVCC if it is set, else the first of nvcc, the wheel's nvcc and NVRTC that runs. ToolchainError if none."""
+    """Find the CUDA compiler: $MLC_NVCC if set, else the first of nvcc, the wheel's nvcc and NVRTC that runs. Raises
+    ToolchainError if none does.
+    """
     if command := environment().nvcc:
         if isinstance(found := _answer(processes.words(command)), str):
             raise ToolchainError(f"The CUDA compiler '{command}' does not run: {found}", hint="Check $MLC_NVCC")
@@ -94,6 +96,6 @@ def toolkit(program: str) -> Iterator[str]:
 
 @cache
 def _answer(command: tuple[str, ...]) -> CudaCompiler | str:
-    """The compiler of a command; why it does not run, in words."""
+    """The CUDA compiler of a command, or a text that says why the command does not run."""
     answer = processes.answer([*command, "--version"])
     return answer if isinstance(answer, str) else CudaCompiler(command, answer[-1])

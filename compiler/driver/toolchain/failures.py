@@ -1,4 +1,4 @@
-"""Why a command of the toolchain failed, what is wrong with a file that it made, and what repeats the failure."""
+"""Failures of the toolchain's commands: the cause, a check of the files that they make, and a reproducer."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _fault_of(image: elf.Image, arch: str, exports: Sequence[str]) -> str | None
 
 
 def reason_of(done: subprocess.CompletedProcess[str]) -> str:
-    """What a command says of its failure, or how it ended."""
+    """The output of a command about its failure, or how the command ended."""
     lines = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()]
     says = [line for line in lines if "error" in line.lower()] or lines[-MOST_LINES:]
     ended = how_it_ended(done.returncode)
@@ -76,7 +76,7 @@ def failure(
 
 
 def not_started(what: str, name: Sequence[str], error: OSError) -> ToolchainError:
-    """The error of a command that the system does not start."""
+    """The error for a command that the system cannot start."""
     hint = "Allow more open files: ulimit -n 1024" if error.errno == errno.EMFILE else "Check --cc, or $CC"
     message = f"{what} {shlex.join(name)} cannot be started: {error.strerror}"
     return ToolchainError(message, stage="code", hint=hint)

@@ -38,7 +38,7 @@ def _from_here(word: str, is_program: bool) -> str:
 
 
 def answer(command: Sequence[str]) -> list[str] | str:
-    """The lines that a command prints at once, at least one; or why it does not, in words."""
+    """The lines that a command prints (at least one), or a text that says why there are none."""
     done = asked(command)
     if isinstance(done, str):
         return done
@@ -47,7 +47,7 @@ def answer(command: Sequence[str]) -> list[str] | str:
 
 
 def asked(command: Sequence[str]) -> subprocess.CompletedProcess[str] | str:
-    """A command that ends well within ``PATIENCE``; or why it does not, in words."""
+    """The finished command, if it succeeds within ``PATIENCE``, or a text that says why it does not."""
     try:
         with _started(command) as process:
             try:
@@ -63,7 +63,7 @@ def asked(command: Sequence[str]) -> subprocess.CompletedProcess[str] | str:
 
 
 def _started(command: Sequence[str], folder: Path | None = None) -> subprocess.Popen[str]:
-    """A process of a group of its own: what it starts, as gcc the compiler proper, ends with it."""
+    """Start a process in a new process group, so that its children (gcc's compiler proper) end with it."""
     pipe = subprocess.PIPE
     return subprocess.Popen(
         command, cwd=folder, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True, errors="replace",
@@ -72,7 +72,9 @@ def _started(command: Sequence[str], folder: Path | None = None) -> subprocess.P
 
 
 def _signal(process: subprocess.Popen[str], number: signal.Signals) -> None:
-    """Send a signal to a process and all of its group, unless it was waited for: its number may be another's."""
+    """Send a signal to a process and its group, unless it has been waited for: its number may belong to another process
+    then.
+    """
     if process.returncode is not None:
         return
     with suppress(ProcessLookupError, PermissionError):
@@ -123,7 +125,7 @@ def run(command: Sequence[str], folder: Path, build: Stopping | None = None) -> 
 
 
 def end() -> None:
-    """This process ends: interrupt the commands that run, and start no others."""
+    """Interrupt the running commands and start no others, because this process ends."""
     _ended.append(True)
     _interrupt(_running)
 

@@ -1,1 +1,1 @@
-"""Methods that Python and other packages call on arrays"""
+"""Methods that Python and other packages call on arrays: operators, conversions, methods, inspection."""

@@ -1,4 +1,4 @@
-"""Inspection of the namespace: devices, data types, capabilities."""
+"""Inspection of the namespace: devices, data types, capabilities. Source: Array API 2025.12, inspection."""
 
 from __future__ import annotations
 

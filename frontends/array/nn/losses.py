@@ -1,4 +1,4 @@
-"""Losses, which training minimizes.
+"""Losses, which training minimizes. Each takes the mean over all samples unless ``reduction`` says otherwise.
 
 Source: the formulas of torch.nn.functional.
 """

@@ -1,4 +1,4 @@
-"""Objects that are indexed instead of called: ``mgrid``"""
+"""Objects that are indexed instead of called: ``mgrid``, ``ogrid``, ``r_``, ``c_``, ``s_``. Source: NumPy 2."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads at index arrays along one axis: take"""
+"""Reads at index arrays along one axis: take, take_along_axis. Source: NumPy 2, ``jax.numpy``."""
 
 from __future__ import annotations
 

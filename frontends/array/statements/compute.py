@@ -65,7 +65,7 @@ def compute(shape: Extents, f: Callable[..., Any]) -> Array:
 
 
 def reduce(monoid: str, over: Extents, f: Callable[..., Any]) -> Array:
-    """Inside ``compute``: ``f(k, …)`` combined
+    """Inside ``compute``: ``f(k, …)`` combined over all ``k`` below ``over`` by ``add``, ``mul``, ``max`` or ``min``.
 
     The result is one element: with what surrounds it, ``f`` reads the iterators of ``compute`` too.
     """
