@@ -50,7 +50,7 @@ class Artifact:
 
     def install(self, library: Path, package: bool = False) -> list[Path]:
         """Copy the files to ``library`` and beside it, each by one rename. If that fails, raise OutputError and leave
-        nothing behind.
+        no file.
 
         ``package``: with files for CMake and pkg-config.
         """

@@ -65,7 +65,7 @@ class SourceFolder:
 
     def install(self, out: Path) -> list[Path]:
         """Write the folder ``out`` by one rename and return its files. If that fails, raise OutputError and leave
-        nothing behind.
+        no file.
         """
         refuse_other(out)
         with staged(out) as folder:
