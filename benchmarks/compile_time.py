@@ -52,12 +52,12 @@ def compiled(path: str, dims: Mapping[str, int], target: str, threads: int) -> C
     from mlc.driver.cache.known_keys import learn
     from mlc.driver.compile import lower_source
     from mlc.driver.onnx_source import OnnxSource
-    from mlc.driver.toolchain.c_compiler import find
     from mlc.driver.toolchain.link import compiled_runtime
+    from mlc.pipelines.backends import backend_of
     from mlc.tools.instruments import Timer
 
     source, options, timer = OnnxSource.of(path), make_options(target, threads, dims=dims, tuned=False), Timer()
-    toolchain, cache = find(options.cc, options.target), Cache.default()
+    toolchain, cache = backend_of(options.target).toolchain(options.cc), Cache.default()
     with compiled_runtime(options, toolchain, cache):
         lowered = lower_source(source, options, [timer])
     needs = Needs(source.external_files(), lowered.families)

@@ -1,7 +1,10 @@
-"""Plug-ins: targets, frontends, ONNX operators and passes of other packages, by their entry points.
+"""Plug-ins: targets, backends, frontends, ONNX operators and passes of other packages, by their entry points.
 
     [project.entry-points."mlc.targets"]
     tiny = "my_package.targets:TINY"            # a Target, or a function that returns one
+
+    [project.entry-points."mlc.backends"]
+    dsp = "my_package.backend:DspBackend"       # makes the Backend of a target whose kind is dsp
 
     [project.entry-points."mlc.frontends"]
     layers = "my_package.layers:LayersSource"   # makes the Source of a file of this suffix, .layers
@@ -17,7 +20,7 @@ A plug-in is imported when it is needed: a target or frontend by its name, the o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -26,9 +29,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mlc.errors import InputError
 
 if TYPE_CHECKING:
-    from mlc.target.base import Stages, Target
+    from mlc.pipelines.backend import Backend, Stages
+    from mlc.target.base import Target
 
-GROUPS = ("mlc.targets", "mlc.frontends", "mlc.operators", "mlc.passes")
+GROUPS = ("mlc.targets", "mlc.backends", "mlc.frontends", "mlc.operators", "mlc.passes")
 
 
 class Plugin(NamedTuple):
@@ -115,6 +119,19 @@ def target_named(name: str) -> Target:
     return made
 
 
+def backend_named(kind: str) -> Callable[[Target], Backend]:
+    """Return what makes the backend of a kind of machine that mlc does not know.
+
+    Raises:
+        InputError: no plug-in has a backend for it.
+    """
+    if kind not in found("mlc.backends"):
+        known = ", ".join(("cpu", "gpu", *found("mlc.backends")))
+        hint = f"Install a plug-in with the entry point '{kind}' of mlc.backends; known are {known}"
+        raise InputError(f"There is no backend for machines of the kind '{kind}'", stage="options", hint=hint)
+    return loaded("mlc.backends", kind)  # type: ignore[no-any-return]
+
+
 def frontend_of(path: Path) -> Any:
     """What makes the source of a file, by its suffix; None where no plug-in reads such files."""
     name = path.suffix.removeprefix(".")
@@ -193,3 +210,13 @@ def code_of(source: Any) -> Iterator[tuple[str, str]]:
         yield f"pass {name}", code_digest.of(kind)
     if not type(source).__module__.startswith("mlc."):
         yield "frontend", code_digest.of(type(source))
+
+
+def code_of_target(target: Target) -> Iterator[tuple[str, str]]:
+    """Digests of what plug-ins do for a target: the target's own class, and its backend."""
+    from mlc.driver.cache import code_digest
+
+    if not type(target).__module__.startswith("mlc."):
+        yield "target", code_digest.of(type(target))
+    if target.kind in found("mlc.backends"):
+        yield "backend", code_digest.of(backend_named(target.kind))

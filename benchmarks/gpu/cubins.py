@@ -33,6 +33,7 @@ from mlc.driver.toolchain.cuda_compiler import find_cuda, toolkit
 from mlc.passes.codegen.cuda.cuda_unit import unit
 from mlc.passes.codegen.cuda.launch_geometry import geometry_of
 from mlc.passes.codegen.emit_c import FILE_BYTES, functions_of, groups
+from mlc.pipelines.backends import backend_of
 from mlc.tools.cubin import resources
 from mlc.tools.tables import console, table
 
@@ -49,7 +50,7 @@ def cubins_of(model: onnx.ModelProto, target: str, numerics: str = "default") ->
     start = time.process_time()
     options = make_options(target, numerics=numerics)
     module = lower_source(source_of(model), options, until="plan").module
-    strings = options.target.print_kernels(module).strings
+    strings = backend_of(options.target).print_kernels(module).strings
     passes = time.process_time() - start
     shared = max((geometry_of(fn).shared for fn in functions_of(module).values()), default=0)
     headers = {name: text for name, text in runtime_sources().items() if name.startswith("mlc_cuda")}

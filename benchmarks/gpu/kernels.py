@@ -39,6 +39,7 @@ from mlc.passes.assumed_extents import SCHEDULED
 from mlc.passes.codegen.cuda.cuda_unit import unit
 from mlc.passes.codegen.cuda.launch_geometry import geometry_of
 from mlc.passes.device.set_launch_geometry import resident_blocks
+from mlc.pipelines.backends import backend_of
 from mlc.target import GpuTarget
 from mlc.tools.cubin import Resources, resources
 from mlc.tools.tables import console, table
@@ -80,7 +81,7 @@ def rows(
     imported = source.imported() if isinstance(source, Traced) else source.imported({})
     options = Options(target=target, numerics=numerics)
     run(imported.module, imported.weights, options, STAGES)
-    kernels = target.print_kernels(imported.module)
+    kernels = backend_of(target).print_kernels(imported.module)
     used = compiled_resources(kernels.strings, target) if compiled else {}
     functions = [o for o in imported.module.ops if isinstance(o, kernel.FuncOp)]
     launches = _launches(imported.module)

@@ -24,6 +24,7 @@ from mlc.api import make_options
 from mlc.dialects.kernel import FuncOp
 from mlc.driver.compile import lower_source
 from mlc.driver.sources import source_of
+from mlc.pipelines.backends import backend_of
 from mlc.target import GpuTarget
 from mlc.tools.cubin import resources
 from mlc.tools.tables import show_rows
@@ -45,7 +46,7 @@ def product(
         options = make_options(target, numerics=numerics, schedule=str(schedule))
         module = lower_source(source_of(model), options, until="plan").module
     assert isinstance(options.target, GpuTarget)
-    images = compiled_images(options.target.print_kernels(module).strings, options.target)
+    images = compiled_images(backend_of(options.target).print_kernels(module).strings, options.target)
     schedules = [str(o.schedule) for o in module.ops if isinstance(o, FuncOp)]
     return "; ".join(schedules), [row for image in images for row in rows("mlc", image)]
 

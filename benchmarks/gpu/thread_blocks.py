@@ -26,6 +26,7 @@ from mlc.options import Options
 from mlc.passes.codegen.cuda.launch_geometry import geometry_of
 from mlc.passes.schedule.gpu.block_time import block_time
 from mlc.passes.schedule.polyhedral.statement_view import statements_of
+from mlc.pipelines.backends import backend_of
 from mlc.target import GpuTarget
 from mlc.tools.cuda_device import Device
 from mlc.tools.tables import show_rows
@@ -90,7 +91,7 @@ def known(size: Size, name: str, tiles: str, target: GpuTarget) -> Row:
     block = block_time(schedule_of(fn)[0], statements_of(fn)[0], target)
     run(imported.module, imported.weights, options, ("tile", "loops", "plan"))
     (fn,) = [o for o in imported.module.ops if isinstance(o, FuncOp)]
-    (used,) = compiled_resources(target.print_kernels(imported.module).strings, target).values()
+    (used,) = compiled_resources(backend_of(target).print_kernels(imported.module).strings, target).values()
     return {"tile": tiles.partition(" |")[0], "copies": name, "blocks": geometry_of(fn).grid,
             "threads": geometry_of(fn).threads, "shared": geometry_of(fn).shared, "registers": used.registers,
             "stack": used.stack, "GB from L2": round(1e-9 * block.blocks * k * block.read, 2),

@@ -19,10 +19,10 @@ from mlc.driver.instrument import Instrument, step
 from mlc.driver.limits import of_machine
 from mlc.driver.reproduce import internal_error
 from mlc.driver.source import Source
-from mlc.driver.toolchain.c_compiler import find
 from mlc.driver.toolchain.link import compiled_runtime
 from mlc.errors import MlcError
 from mlc.options import Options, environment
+from mlc.pipelines.backends import backend_of
 
 if TYPE_CHECKING:
     from mlc.driver.lower import Lowered
@@ -43,7 +43,7 @@ def compile_source(
     """The artifact of a model, from the cache if ``reuse`` and cached. With MLC_DEBUG, stderr gets the reason of a
     miss.
     """
-    toolchain, cache = find(options.cc, options.target), Cache.default()
+    toolchain, cache = backend_of(options.target).toolchain(options.cc), Cache.default()
 
     if reuse:
         key = known_keys.recall(source, options, toolchain, cache)
@@ -63,7 +63,7 @@ def compile_source(
 
 def compile_static(source: Source, options: Options, suffix: str, instruments: Sequence[Instrument] = ()) -> Artifact:
     """A model as an archive (``.a``) or one object (``.o``), to link it into a program."""
-    toolchain = find(options.cc, options.target)
+    toolchain = backend_of(options.target).toolchain(options.cc)
     lowered = lower_source(source, options, instruments)
     with step(instruments, "code.compile"):
         return write_outside(lowered, options, toolchain, Cache.default(), suffix)

@@ -18,12 +18,12 @@ from mlc.driver.artifact.payload import Payload, spool
 from mlc.driver.instrument import Instrument, step
 from mlc.options import Options
 from mlc.passes.codegen.cpu.c_model import Weights
-from mlc.passes.codegen.emit_c import FILE_BYTES, emit_c, program_of
+from mlc.passes.codegen.emit_c import FILE_BYTES, program_of
 from mlc.passes.context import MlcContext
 from mlc.passes.schedule.apply_tuned import digests
 from mlc.pipelines import STAGES
+from mlc.pipelines.backends import backend_of
 from mlc.plugins import with_passes
-from mlc.target import GpuTarget
 
 CODE_STEPS = 2  # after the passes: printing C, and compiling it
 
@@ -69,7 +69,7 @@ def run(
 ) -> None:
     """Run the passes of some stages in place."""
     ctx = MlcContext(weights=weights, target=options.target)
-    pipeline = with_passes(options.target.pipeline(options))
+    pipeline = with_passes(backend_of(options.target).pipeline(options))
     stages = [(stage, passes) for stage, passes in pipeline if stage in wanted]
     passes = [(f"{stage}.{each.name}", each) for stage, passes in stages for each in passes]
     for instrument in instruments:
@@ -89,21 +89,16 @@ def code(
 ) -> Lowered:
     """Run the last stage: a planned module becomes C files. ``known`` is its payload, if that exists already."""
     with step(instruments, "code.emit-c", module, weights):
-        program = program_of(module)
+        program, backend = program_of(module), backend_of(options.target)
         prefix = c_prefix((module.sym_name or program.sym_name).data)  # the frontend names the module
         with ThreadPoolExecutor(1) as pool:
             making = pool.submit(lambda: known or spool(program, weights))
-            kernels = options.target.print_kernels(module)
+            kernels = backend.print_kernels(module)
         made, target = making.result(), options.target
         file = None if not made.size or options.embeds(made.size) else f"{prefix}.weights"
         about = {"mlc": mlc.__version__, "target": target.name, "isa": list(target.features), **_fixed(module)}
-        about_weights = Weights(made.size, made.digest.hex(), file)
-        if isinstance(target, GpuTarget):
-            from mlc.passes.codegen.cuda.emit_cuda import emit_cuda  # which a CPU does not need
-
-            printed = emit_cuda(module, prefix, kernels, about_weights, about, file_bytes)
-        else:
-            printed = emit_c(module, prefix, kernels, target.features, about_weights, about, file_bytes)
+        weights_of_code = Weights(made.size, made.digest.hex(), file)
+        printed = backend.print_code(module, prefix, kernels, weights_of_code, about, file_bytes)
     return Lowered(module, prefix, printed.sources, printed.signature, made.write, printed.families)
 
 

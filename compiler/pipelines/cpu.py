@@ -44,14 +44,13 @@ from mlc.passes.schedule.prove_in_place import ProveInPlace
 from mlc.passes.schedule.raise_to_poly import RaiseToPoly
 from mlc.passes.schedule.verify_poly import VerifyPoly
 from mlc.passes.tile.tile_kernels import TileKernels
-from mlc.target.base import Stages
-from mlc.target.cpu import CpuTarget
+from mlc.pipelines.backend import Stages
 
 if TYPE_CHECKING:
     from mlc.options import Options
 
 
-def cpu_pipeline(target: CpuTarget, options: Options) -> Stages:
+def cpu_pipeline(options: Options) -> Stages:
     """The passes of each stage that transforms IR. They read widths and sizes from the context's target."""
     in_floats = [] if options.numerics == "strict" else [RequantizeInFloats()]
     given = [ApplySchedules(options.schedule)] if options.schedule else []

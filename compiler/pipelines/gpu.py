@@ -70,14 +70,13 @@ from mlc.passes.streaming.share_locals import ShareLocals
 from mlc.passes.streaming.split_loops import SplitLoops
 from mlc.passes.streaming.use_exp2 import UseExp2
 from mlc.passes.tile.tile_kernels import TileKernels
-from mlc.target.base import Stages
-from mlc.target.gpu import GpuTarget
+from mlc.pipelines.backend import Stages
 
 if TYPE_CHECKING:
     from mlc.options import Options
 
 
-def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
+def gpu_pipeline(options: Options) -> Stages:
     """The passes of each stage that transforms IR. Layouts stay plain, but for images of halves, which are NHWC."""
     parts = [ApplyParts(options.schedule)] if options.schedule else []
     given = [ApplySchedules(options.schedule)] if options.schedule else []

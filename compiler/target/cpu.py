@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
-from mlc.target.base import Stages, Target
+from mlc.target.base import Target
 from mlc.target.rates import DEFAULT, Rates
-
-if TYPE_CHECKING:
-    from xdsl.dialects.builtin import ModuleOp
-
-    from mlc.dialects.kernel import FuncOp
-    from mlc.dialects.poly import ScheduleAttr
-    from mlc.options import Options
-    from mlc.passes.codegen.emit_c import Kernels
 
 _BASE = {"aarch64": "armv8-a"}
 
@@ -42,6 +33,8 @@ class CpuTarget(Target):
     ``threads`` is how many schedules make tasks for: an artifact runs on any number, and the same input and target give
     the same bytes whatever machine compiles them.
     """
+
+    kind: ClassVar[str] = "cpu"
 
     vector_bits: int
     vector_registers: int
@@ -130,23 +123,3 @@ class CpuTarget(Target):
             return ("-march=" + "+".join([_BASE.get(self.arch, "native"), *extensions]),)
         width = ("-mprefer-vector-width=512",) if self.vector_bits == 512 else ()
         return ("-march=x86-64", *(f"-m{feature}" for feature in self.features), *width)
-
-    def pipeline(self, options: Options) -> Stages:
-        from mlc.pipelines.cpu import cpu_pipeline
-
-        return cpu_pipeline(self, options)
-
-    def candidates(self, fn: FuncOp, numerics: str = "default") -> Iterator[ScheduleAttr]:
-        from mlc.dialects.poly import ScheduleAttr as Attr
-        from mlc.dialects.poly import schedule_of
-        from mlc.passes.schedule.choose_schedule import schedules
-        from mlc.passes.schedule.partition_parallel_loops import split_like
-        from mlc.passes.schedule.polyhedral.statement_view import statements_of
-
-        chosen = Attr(schedule_of(fn))
-        return (split_like(schedule, chosen) for schedule in schedules(statements_of(fn), self))
-
-    def print_kernels(self, module: ModuleOp) -> Kernels:
-        from mlc.passes.codegen.emit_c import print_kernels
-
-        return print_kernels(module, self.lanes)

@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
-from mlc.target.base import Stages, Target
-
-if TYPE_CHECKING:
-    from xdsl.dialects.builtin import ModuleOp
-
-    from mlc.dialects.kernel import FuncOp
-    from mlc.dialects.poly import ScheduleAttr
-    from mlc.options import Options
-    from mlc.passes.codegen.emit_c import Kernels
-
+from mlc.target.base import Target
 
 KIB, MIB = 1 << 10, 1 << 20
 
@@ -28,6 +18,8 @@ class GpuTarget(Target):
     facts are those of the first one's largest product. Sources: CUDA C++ Programming Guide 13.0, table "Technical
     Specifications per Compute Capability"; the data sheets of A100 and H100.
     """
+
+    kind: ClassVar[str] = "gpu"
 
     architectures: tuple[str, ...]
     multiprocessors: int
@@ -101,27 +93,6 @@ class GpuTarget(Target):
     def cflags(self) -> tuple[str, ...]:
         """C flags of the host program: the base instruction set."""
         return ("-march=x86-64",) if self.arch == "x86_64" else ()
-
-    def pipeline(self, options: Options) -> Stages:
-        from mlc.pipelines.gpu import gpu_pipeline
-
-        return gpu_pipeline(self, options)
-
-    def candidates(self, fn: FuncOp, numerics: str = "default") -> Iterator[ScheduleAttr]:
-        from mlc.passes.schedule.choose_gpu_schedule import gpu_schedules
-
-        return gpu_schedules(fn, self, numerics)
-
-    def parts(self, fn: FuncOp, numerics: str) -> list[int]:
-        from mlc.passes.schedule.split_reductions import sum_of
-
-        found = sum_of(fn, self, numerics)
-        return found.ranked() if found else []
-
-    def print_kernels(self, module: ModuleOp) -> Kernels:
-        from mlc.passes.codegen.cuda.cuda_unit import print_kernels
-
-        return print_kernels(module)
 
 
 A100 = GpuTarget("cuda:sm_80", "x86_64", (), ("sm_80",), 108, 64 * KIB, 48 * KIB, 163 * KIB, 40 * MIB)

@@ -22,9 +22,10 @@ from typing import Any
 from mlc.driver.artifact.output_files import output_error, write_bytes
 from mlc.driver.cache import digest
 from mlc.driver.cache.ownership import make_private, problem
-from mlc.driver.toolchain.c_compiler import allowed_cpus, find
+from mlc.driver.toolchain.c_compiler import allowed_cpus
 from mlc.errors import InputError, ToolchainError
 from mlc.options import Options, environment
+from mlc.pipelines.backends import backend_of
 from mlc.target.host import cpu_model
 
 FORMAT = 1
@@ -126,7 +127,7 @@ def machine_of(options: Options) -> Machine:
         "cpu": cpu_model(),
         "target": json.loads(json.dumps(asdict(options.target))),  # as the file has it
         "threads": options.threads or allowed_cpus(),
-        "compiler": find(options.cc, options.target).version,
+        "compiler": backend_of(options.target).toolchain(options.cc).version,
         "mlc": digest.of_sources(),
     }
 

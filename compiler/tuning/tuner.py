@@ -20,9 +20,9 @@ from typing import Any
 from mlc.driver.source import Source
 from mlc.errors import InputError
 from mlc.options import Options
+from mlc.pipelines.backends import backend_of
 from mlc.runtime import Model
-from mlc.target import GpuTarget
-from mlc.tools.cuda_device import NoDevice, open_driver
+from mlc.tools.cuda_device import NoDevice
 from mlc.tuning.measure import MODEL, gain, ratios_of, sample
 from mlc.tuning.parts import PartsSearch, Sum, whole_name
 from mlc.tuning.store import Store, Tuned, machine_of
@@ -96,10 +96,8 @@ class Tuner:
     longest: float = 0.0  # seconds of a round
 
     def __post_init__(self) -> None:
-        if not isinstance(self.options.target, GpuTarget):
-            return
         try:
-            open_driver()
+            backend_of(self.options.target).check_device()
         except NoDevice as why:
             message = f"Schedules for {self.options.target.name} are measured on a GPU, and {why.message}"
             raise InputError(message, hint="'mlc compile --schedule' takes the file of another machine") from why

@@ -21,12 +21,12 @@ from mlc.driver.artifact.write_artifact import write
 from mlc.driver.cache.disk_cache import Cache
 from mlc.driver.compile import import_source
 from mlc.driver.source import Source
-from mlc.driver.toolchain.c_compiler import find
 from mlc.options import Options
 from mlc.passes.codegen.emit_c import program_of
 from mlc.passes.schedule.apply_tuned import digests
 from mlc.passes.schedule.gpu.part_numbers import PARTS_SUFFIX, number_of_parts
 from mlc.pipelines import STAGES
+from mlc.pipelines.backends import backend_of
 from mlc.runtime import Model, load
 
 WHOLE, AFTER = STAGES[: STAGES.index("schedule")], ("tile", "loops")
@@ -76,7 +76,7 @@ class Variants:
     def numbers(self, name: str) -> list[int]:
         """Numbers of parts of a kernel's sum, the best by the estimate first; none where it has no parts."""
         found = [o for o in self.whole.ops if isinstance(o, FuncOp) and o.sym_name.data == name]
-        return self.options.target.parts(found[0], self.options.numerics) if found else []
+        return backend_of(self.options.target).parts(found[0], self.options.numerics) if found else []
 
     def number(self, name: str) -> int:
         """The number of parts of a kernel's sum; 1: it is whole."""
@@ -93,8 +93,8 @@ class Variants:
 
     def candidates(self, name: str) -> Iterator[str]:
         """Schedules for a kernel, the best by the rule's cost model first."""
-        target, fn = self.options.target, self.kernels[name]
-        return (schedule.text for schedule in target.candidates(fn, self.options.numerics))
+        candidates = backend_of(self.options.target).candidates(self.kernels[name], self.options.numerics)
+        return (schedule.text for schedule in candidates)
 
     def legal(self, name: str, schedule: str) -> bool:
         """Whether a schedule can be applied to a kernel; if so, the kernel is lowered."""
@@ -131,7 +131,7 @@ class Variants:
         lowered = pipeline.code(self.module, self.weights, self.options, file_bytes=0, known=self._payload)
         lowered = replace(lowered, weights_writer=partial(self._link, lowered.weights_writer))
         folder = Path(tempfile.mkdtemp(dir=self.folder))
-        toolchain = find(self.options.cc, self.options.target)
+        toolchain = backend_of(self.options.target).toolchain(self.options.cc)
         return load(write(lowered, folder, self.options, toolchain, Cache.default()).library, threads)
 
     def _place(self, name: str, schedule: str) -> None:

@@ -42,8 +42,9 @@ from mlc.frontends.array.functions import (
 from mlc.frontends.array.functions.expressions import BINARY, COMPARISONS, LOGICAL, REAL_BINARY
 from mlc.frontends.array.further import bits, files, histograms, polynomials, spreads, windows
 from mlc.frontends.array.methods.inspection import DTYPES, __array_namespace_info__
+from mlc.frontends.array.methods.operators import FUNCTIONS
 from mlc.frontends.array.public import public
-from mlc.frontends.array.selecting import known, sets
+from mlc.frontends.array.selecting import known, sets, updates
 from mlc.frontends.array.selecting.taking import take, take_along_axis
 
 CONSTANTS = {
@@ -149,5 +150,6 @@ NAMESPACE = {
 }
 NAMESPACE |= {name: NAMESPACE[meant] for name, meant in ALIASES.items()}
 index = public("mlc.numpy.Array.__getitem__", indexing.index, known.read)
+FUNCTIONS.update(NAMESPACE, __getitem__=index, __setitem__=updates.assign, at=updates.Indexer)
 
 __all__ = ["CONSTANTS", "DTYPES", "NAMESPACE", "index"]

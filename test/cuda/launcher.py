@@ -22,6 +22,7 @@ from mlc.driver.onnx_source import OnnxSource
 from mlc.options import Options
 from mlc.passes.codegen.cuda.launch_geometry import geometry_of
 from mlc.passes.codegen.emit_c import program_of
+from mlc.pipelines.backends import backend_of
 
 Array = np.ndarray[Any, Any]
 STAGES = ("graph", "layout", "fuse", "kernel", "schedule", "tile", "loops", "plan")
@@ -35,7 +36,7 @@ class Program:
         run(module, weights, chosen, STAGES)
         self.program, self.weights = program_of(module), weights
         self.functions = {o.sym_name.data: o for o in module.ops if isinstance(o, kernel.FuncOp)}
-        self.kernels = chosen.target.print_kernels(module)
+        self.kernels = backend_of(chosen.target).print_kernels(module)
         self.emulator = Emulator(list(self.kernels.strings.values()), folder)
         self.state = dict[SSAValue, Array]()  # from run to run
 

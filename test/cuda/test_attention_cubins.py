@@ -19,6 +19,7 @@ from mlc.driver.lower import run
 from mlc.driver.onnx_source import OnnxSource
 from mlc.options import Options
 from mlc.passes.codegen.cuda.cuda_unit import unit
+from mlc.pipelines.backends import backend_of
 
 STAGES = ("graph", "layout", "fuse", "kernel", "schedule", "tile", "loops", "plan")
 FMNMX, FSETP = (
@@ -35,7 +36,7 @@ def source(element: str, window: int, keys: int = 512, name: str = "cuda", outsi
     model = masked_model(ATTENTION.replace("[1,2,", "[1,12,").replace(",32]", ",64]"), element, keys, window, outside)
     imported, options = OnnxSource.of(model).imported({}), Options(target=target.get(name))
     run(imported.module, imported.weights, options, STAGES)
-    (text,) = options.target.print_kernels(imported.module).strings.values()
+    (text,) = backend_of(options.target).print_kernels(imported.module).strings.values()
     return text
 
 

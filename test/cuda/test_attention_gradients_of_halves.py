@@ -21,6 +21,7 @@ from mlc.dialects.poly import schedule_of
 from mlc.dialects.types import element_of, numpy_dtype, shape_of
 from mlc.driver.lower import run
 from mlc.options import Options
+from mlc.pipelines.backends import backend_of
 from mlc.tracing.traced import Traced
 
 pytestmark = needed
@@ -115,6 +116,6 @@ def test_machine_code(case: str, name: str, tmp_path: Path) -> None:
     """No kernel spills registers; those of the streams have HMMA and asynchronous copies."""
     made = functions(cases.traced(cases.CASES[case], "float16", name), name)
     assert len(streams(made)) == 3
-    strings = targets.get(name).print_kernels(streams(made)[0].parent_op())  # type: ignore[attr-defined]
+    strings = backend_of(targets.get(name)).print_kernels(streams(made)[0].parent_op())  # type: ignore[attr-defined]
     found = compiled([*strings.strings.values()], name, tmp_path)
     assert HMMA in found and LDGSTS in found

@@ -20,6 +20,7 @@ from mlc.driver.lower import run
 from mlc.driver.onnx_source import OnnxSource
 from mlc.options import Options
 from mlc.passes.codegen.cuda.cuda_unit import unit
+from mlc.pipelines.backends import backend_of
 from mlc.target import GpuTarget
 
 STAGES = ("graph", "layout", "fuse", "kernel", "schedule", "tile", "loops", "plan")
@@ -41,7 +42,7 @@ LARGE = "(float[1270,70] a, float[70,1280] b) => (float[1270,1280] y) { c = MatM
 def kernels(text: str, **chosen: Any) -> dict[str, str]:
     imported, options = OnnxSource.of(model_of(text)).imported({}), Options(target=target.get("cuda"), **chosen)
     run(imported.module, imported.weights, options, STAGES)
-    return options.target.print_kernels(imported.module).strings
+    return backend_of(options.target).print_kernels(imported.module).strings
 
 
 @pytest.fixture(scope="module")

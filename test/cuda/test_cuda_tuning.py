@@ -20,6 +20,7 @@ from mlc.dialects.poly import schedule_of, schedule_text
 from mlc.driver.lower import run
 from mlc.driver.sources import source_of
 from mlc.errors import InputError
+from mlc.pipelines.backends import backend_of
 from mlc.runtime import Model
 from mlc.target import GPUS
 from mlc.tools import gpu_peak
@@ -98,7 +99,7 @@ def test_fewer_buffers_of_staged_operands_are_candidates() -> None:
     imported, options = source_of(product()).imported({}), make_options(TARGET)
     run(imported.module, imported.weights, options, ("graph", "layout", "fuse", "kernel", "schedule"))
     (fn,) = (o for o in imported.module.ops if isinstance(o, kernel.FuncOp))
-    found = [each.text for each in options.target.candidates(fn)]
+    found = [each.text for each in backend_of(options.target).candidates(fn)]
     assert "depth" not in found[0] and sum(each.endswith("| depth=3") for each in found) == 1
 
 

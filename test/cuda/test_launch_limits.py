@@ -23,6 +23,7 @@ from mlc.driver.sources import source_of
 from mlc.passes.codegen.cuda.cuda_unit import unit
 from mlc.passes.codegen.cuda.launch_geometry import geometry_of
 from mlc.passes.codegen.emit_c import functions_of
+from mlc.pipelines.backends import backend_of
 from mlc.target import GpuTarget
 
 MAP = 128  # bytes of a tensor map; pointers and dimensions have 8
@@ -35,7 +36,7 @@ def lowered(source: onnx.ModelProto, target: str) -> tuple[dict[str, kernel.Func
     """The kernels of a model by symbol, and their text."""
     options: Any = make_options(target)
     module = lower_source(source_of(source), options, until="plan").module
-    printed = options.target.print_kernels(module)
+    printed = backend_of(options.target).print_kernels(module)
     return {printed.symbols[name]: fn for name, fn in functions_of(module).items()}, printed.strings
 
 

@@ -29,6 +29,7 @@ from mlc.driver.onnx_source import OnnxSource
 from mlc.driver.toolchain import nvrtc
 from mlc.options import Options
 from mlc.passes.codegen.cuda.cuda_unit import unit
+from mlc.pipelines.backends import backend_of
 from mlc.tuning.tuner import CANDIDATES
 
 pytestmark = needed
@@ -402,7 +403,7 @@ def _candidates(rows: int, columns: int) -> list[str]:
     imported = OnnxSource.of(model_of(text)).imported({})
     run(imported.module, imported.weights, Options(**HOPPER), ("graph", "layout", "fuse", "kernel", "schedule"))
     (fn,) = [o for o in imported.module.ops if isinstance(o, FuncOp)]
-    return [schedule.text for schedule in target.get("cuda:sm_90").candidates(fn)]
+    return [schedule.text for schedule in backend_of(target.get("cuda:sm_90")).candidates(fn)]
 
 
 def test_words_are_written_to_shared_memory_without_conflicts(units: Path) -> None:

@@ -16,6 +16,7 @@ from command_line import RANDOM, Command, X, close, expected
 import mlc
 from mlc.options import Options
 from mlc.pipelines import STAGES
+from mlc.pipelines.backends import backend_of
 
 
 def python(code: str) -> str:
@@ -109,7 +110,7 @@ def test_ir_of_a_stage_goes_to_standard_output_without_a_file(mlc_command: Comma
 def test_mlc_opt_goes_on_from_the_text_of_a_stage(mlc_command: Command, model: Path, stage: str) -> None:
     wanted = mlc_command("compile", model, "--emit", "loops")
     mlc_command("compile", model, "--emit", stage, "-o", "stage.mlir")
-    later = Options().target.pipeline(Options())[STAGES.index(stage) : STAGES.index("loops")]
+    later = backend_of(Options().target).pipeline(Options())[STAGES.index(stage) : STAGES.index("loops")]
     passes = ",".join(str(each.pipeline_pass_spec()) for _, group in later for each in group)
     command = ["stage.mlir", "--for-target", "cpu", "-p", passes]
     assert python(f"from mlc.tools.opt import main; main({command})").strip() == wanted.strip()

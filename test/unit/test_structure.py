@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -22,7 +22,7 @@ PACKAGES = {
 }
 LEAVES = {"mlc.errors": "errors", "mlc.expressions": "expressions", "mlc.target": "target"}
 """Modules that are packages of their own: errors, which all raise, the parser of expressions, and targets, whose facts
-passes read. A target imports its pipeline when that is built."""
+passes read."""
 MAY_IMPORT = {
     "errors": set[str](),
     "expressions": set(),
@@ -102,6 +102,87 @@ def test_isl_calls_no_function(folder: str) -> None:
     for path in sources(folder):
         if "islpy" in (text := path.read_text()):
             assert not calling.findall(text), path
+
+
+MOST_IN_A_CIRCLE = 20  # modules that import each other
+
+
+def modules() -> dict[str, Path]:
+    """All modules by name; a package is its __init__.py."""
+    found = {}
+    for folder, package in PACKAGES.items():
+        for path in sources(folder):
+            parts = [package, *path.relative_to(ROOT / folder).with_suffix("").parts]
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and all below it, those of functions too, but not what only a type checker reads."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+            yield from statements(child)
+
+
+def import_graph() -> dict[str, set[str]]:
+    """Which modules each module imports, at once or when a function runs."""
+    known = modules()
+    graph: dict[str, set[str]] = {}
+    for module, path in known.items():
+        names = [name for node in statements(ast.parse(path.read_text())) for name in imported_names(node)]
+        graph[module] = {name if name in known else name.rpartition(".")[0] for name in names} & known.keys()
+    return graph
+
+
+def imported_names(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.ImportFrom):
+        return [f"{node.module}.{name.name}" for name in node.names]
+    return [name.name for name in node.names] if isinstance(node, ast.Import) else []
+
+
+def circles(graph: Mapping[str, set[str]]) -> list[set[str]]:
+    """The strongly connected components of a graph (Kosaraju, as in Aho, Hopcroft and Ullman, 1983)."""
+
+    def visited(start: str, edges: Mapping[str, set[str]], seen: set[str]) -> Iterator[str]:
+        """The nodes that can be reached and are not seen yet, each after those that it reaches."""
+        waiting = [(start, iter(edges[start]))]
+        seen.add(start)
+        while waiting:
+            node, rest = waiting[-1]
+            found = next((each for each in rest if each not in seen), None)
+            if found is None:
+                yield waiting.pop()[0]
+            else:
+                seen.add(found)
+                waiting.append((found, iter(edges[found])))
+
+    order: list[str] = []
+    seen: set[str] = set()
+    for node in graph:
+        order += [] if node in seen else visited(node, graph, seen)
+    readers: dict[str, set[str]] = {node: set() for node in graph}
+    for node, imported in graph.items():
+        for each in imported:
+            readers[each].add(node)
+    seen = set()
+    return [set(visited(node, readers, seen)) for node in reversed(order) if node not in seen]
+
+
+def test_no_circle_of_imports_is_large() -> None:
+    for circle in circles(import_graph()):
+        assert len(circle) <= MOST_IN_A_CIRCLE, f"{len(circle)} modules import each other: {sorted(circle)}"
+
+
+def test_the_search_for_circles_finds_them() -> None:
+    graph = {"a": {"b"}, "b": {"c", "d"}, "c": {"a"}, "d": {"e"}, "e": set(), "f": {"f", "e"}}
+    assert sorted(map(sorted, circles(graph))) == [["a", "b", "c"], ["d"], ["e"], ["f"]]
+
+
+def test_targets_import_neither_passes_nor_backends() -> None:
+    for path in sources("compiler/target"):
+        found = [name for name in imports(path) if within(name, "mlc.passes") or within(name, "mlc.pipelines")]
+        assert not found, f"{path.relative_to(ROOT)} imports {found}; what mlc builds for a target is in its backend"
 
 
 ORDER = [{"code": "codegen"}.get(stage, stage) for stage in STAGES if stage != "import"]

@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mlc.driver.cache.disk_cache import Cache
-from mlc.driver.toolchain.c_compiler import Toolchain, allowed_cpus
+from mlc.driver.toolchain.c_compiler import allowed_cpus
 from mlc.driver.toolchain.c_sources import CSource, object_key, runtime_sources
 from mlc.driver.toolchain.cuda_compiler import Compiled, CudaCompiler
-from mlc.target import GpuTarget, Target
 
 IMAGES = "mlc_cubins"
 """The array that generated code declares (``extern const unsigned char mlc_cubins[]``)."""
@@ -37,18 +36,15 @@ class Image(NamedTuple):
 
 
 def with_cubins(
-    sources: Mapping[str, CSource], target: Target, toolchain: Toolchain, cache: Cache
+    sources: Mapping[str, CSource], architectures: Sequence[str], compiler: CudaCompiler, cache: Cache
 ) -> dict[str, CSource]:
     """``sources`` with an array of cubins in place of the ``.cu`` units. Raises ToolchainError if one does not
     compile.
     """
     rest = {name: text for name, text in sources.items() if not name.endswith(".cu")}
-    if not isinstance(target, GpuTarget):
-        return rest
-    assert toolchain.cuda is not None
-    compiler, units = toolchain.cuda, [name for name in sources if name.endswith(".cu")]
-    wanted = [(n, unit, each) for n, unit in enumerate(units) for each in target.architectures]
-    virtual = newest(target.architectures)
+    units = [name for name in sources if name.endswith(".cu")]
+    wanted = [(n, unit, each) for n, unit in enumerate(units) for each in architectures]
+    virtual = newest(architectures)
     with ThreadPoolExecutor(allowed_cpus()) as pool:
         made = pool.map(lambda w: (w, _compiled(w[1], sources, w[2], w[2] == virtual, compiler, cache)), wanted)
         table = pack([image for (n, _, each), code in made for image in _images(n, each, code)], len(units))

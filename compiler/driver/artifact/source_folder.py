@@ -9,18 +9,17 @@ from pathlib import Path
 
 import mlc
 from mlc.driver.artifact.c_header import header
-from mlc.driver.artifact.cubins import with_cubins
 from mlc.driver.artifact.output_files import staged
 from mlc.driver.artifact.write_artifact import DATA, Generated, embedded
 from mlc.driver.cache.disk_cache import Cache
-from mlc.driver.toolchain.c_compiler import CFLAGS, LDFLAGS, LIBRARIES, OPTIONAL, OPTIONAL_OF_ZIG, ZIG_NAMES, find
+from mlc.driver.toolchain.c_compiler import CFLAGS, LDFLAGS, LIBRARIES, OPTIONAL, OPTIONAL_OF_ZIG, ZIG_NAMES
 from mlc.driver.toolchain.c_sources import COMPILED, CSource, encoded, runtime_for, runtime_sources
 from mlc.driver.toolchain.external_libraries import LIBRARIES as EXTERNAL
 from mlc.driver.toolchain.hidden_names import INCLUDE, with_hidden_names
 from mlc.errors import OutputError
 from mlc.options import Options
+from mlc.pipelines.backends import backend_of
 from mlc.runtime.sealed import SONAME_ROOM
-from mlc.target import GpuTarget
 
 MARK = "# Written by mlc"
 MAKEFILE = """@MARK@ @VERSION@: model '@PREFIX@' for @TARGET@.
@@ -92,10 +91,7 @@ class SourceFolder:
 
     def _compiled(self) -> Mapping[str, CSource]:
         """The generated code with compiled GPU kernels, so that the folder needs a C compiler alone."""
-        target = self.options.target
-        if not isinstance(target, GpuTarget):
-            return self.code.sources
-        return with_cubins(self.code.sources, target, find(self.options.cc, target), Cache.default())
+        return backend_of(self.options.target).c_sources(self.code.sources, Cache.default())
 
     def _makefile(self, units: Sequence[str]) -> str:
         target, prefix = self.options.target, self.code.prefix

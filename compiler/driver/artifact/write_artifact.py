@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from mlc.driver.artifact.artifact import Artifact
 from mlc.driver.artifact.c_header import header
-from mlc.driver.artifact.cubins import IMAGES, with_cubins
+from mlc.driver.artifact.cubins import IMAGES
 from mlc.driver.artifact.output_files import TemporaryFolder, output_error
 from mlc.driver.cache.cache_key import CacheKey
 from mlc.driver.cache.disk_cache import Cache
@@ -22,6 +22,7 @@ from mlc.driver.toolchain.c_sources import CSource, runtime_for
 from mlc.driver.toolchain.hidden_names import with_hidden_names
 from mlc.driver.toolchain.link import link_library
 from mlc.options import Options
+from mlc.pipelines.backends import backend_of
 from mlc.runtime.sealed import WEIGHTS, seal
 from mlc.runtime.weights import HEADER_BYTES
 
@@ -84,7 +85,7 @@ def write(
 ) -> Artifact:
     """Compile generated code into ``folder``. ToolchainError if that fails, OSError if a file cannot be written."""
     artifact = Artifact(folder, code.prefix, suffix)
-    sources = with_cubins(code.sources, options.target, toolchain, cache)
+    sources = dict(backend_of(options.target).c_sources(code.sources, cache))
     weights = code.signature["weights"]
     if weights["bytes"] and not weights["file"]:
         sources |= embedded(code, folder)

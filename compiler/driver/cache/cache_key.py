@@ -15,7 +15,7 @@ from mlc.driver.source import Source
 from mlc.driver.toolchain.c_compiler import Toolchain
 from mlc.driver.toolchain.external_libraries import external_flags
 from mlc.options import Options
-from mlc.plugins import code_of
+from mlc.plugins import code_of, code_of_target
 
 PACKAGES = ("xdsl", "islpy", "onnx", "numpy")  # whose version can change generated code
 
@@ -57,7 +57,7 @@ def key_of(source: Source, needs: Needs, options: Options, toolchain: Toolchain)
             "kind": source.kind,
             "model": source.digest,
             "name": source.name,
-            "code": {**source.code(), **dict(code_of(source))},
+            "code": {**source.code(), **dict(code_of(source)), **dict(code_of_target(options.target))},
             "external": {name: digest_cache.of_file(source.folder / name) for name in sorted(needs.files)},
             "options": json.loads(json.dumps(options.key())),
             "compiler": toolchain.version,

@@ -6,8 +6,8 @@ from mlc.driver.cache import known_keys
 from mlc.driver.cache.cache_key import CacheKey, difference
 from mlc.driver.cache.disk_cache import Cache
 from mlc.driver.source import Source
-from mlc.driver.toolchain.c_compiler import find
 from mlc.options import Options
+from mlc.pipelines.backends import backend_of
 
 
 def explain(source: Source, options: Options) -> list[str]:
@@ -16,7 +16,7 @@ def explain(source: Source, options: Options) -> list[str]:
     InputError for one that cannot be compiled, so that there will never be an artifact of it.
     """
     cache = Cache.default()
-    key = known_keys.recall(source, options, find(options.cc, options.target), cache)
+    key = known_keys.recall(source, options, backend_of(options.target).toolchain(options.cc), cache)
     if key is not None and cache.get("artifacts", key.digest):
         return [f"cache: hit, {key.digest[:12]}"]
     source.imported(options.dims)

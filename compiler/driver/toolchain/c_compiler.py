@@ -13,11 +13,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from mlc.driver.toolchain import processes
-from mlc.driver.toolchain.cuda_compiler import CudaCompiler, find_cuda
+from mlc.driver.toolchain.cuda_compiler import CudaCompiler
 from mlc.errors import ToolchainError
 from mlc.options import environment
 from mlc.runtime.sealed import SONAME_ROOM
-from mlc.target import GpuTarget, Target
+from mlc.target import Target
 
 CFLAGS = (
     *("-g0", "-std=gnu11", "-ffp-contract=fast", "-fno-math-errno", "-fwrapv", "-pthread"),
@@ -99,12 +99,11 @@ class Toolchain:
 
 
 def find(command: str | None, target: Target) -> Toolchain:
-    """The C compiler to use: ``command`` or $CC if given, else the first of gcc, clang, cc and ziglang that runs. With
-    the CUDA compiler where the target is a GPU."""
+    """The C compiler to use: ``command`` or $CC if given, else the first of gcc, clang, cc and ziglang that runs."""
     found = _find_c(command, target)
     if text := environment().cflags:
         found = replace(found, version=f"{found.version} {text}", more=processes.words(text))
-    return replace(found, cuda=find_cuda()) if isinstance(target, GpuTarget) else found
+    return found
 
 
 def _find_c(command: str | None, target: Target) -> Toolchain:

@@ -16,6 +16,7 @@ from mlc.dialects.types import Shape
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes, trees
 from mlc.frontends.array.array import Array
+from mlc.frontends.array.methods.operators import FUNCTIONS
 from mlc.frontends.array.record import Record, where_called
 
 
@@ -83,9 +84,7 @@ def real(x: Array) -> Array:
 
 def imaginary(x: Array) -> Array:
     """The imaginary part; 0 where ``x`` is real."""
-    from mlc.frontends.array.functions.creation import zeros_like
-
-    return x.im if isinstance(x, ComplexArray) else zeros_like(x)
+    return x.im if isinstance(x, ComplexArray) else FUNCTIONS["zeros_like"](x)
 
 
 def _parts(x: ComplexArray) -> tuple[tuple[Any, Any], None, tuple[str, str]]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from mlc.dialects.semantics.dims import DimLike
 from mlc.errors import InputError
+from mlc.frontends.array.methods.operators import FUNCTIONS
 
 if TYPE_CHECKING:
     from mlc.frontends.array.array import Array
@@ -35,15 +34,15 @@ class Methods:
 
     def reshape(self, *shape: Any, order: str = "C") -> Array:
         """``reshape`` to a shape, given as one tuple or as numbers."""
-        return _function("reshape")(self, shape[0] if len(shape) == 1 else shape, order)
+        return FUNCTIONS["reshape"](self, shape[0] if len(shape) == 1 else shape, order)
 
     def transpose(self, *axes: Any) -> Array:
         """``transpose``; the axes as one tuple, or as numbers."""
-        return _function("transpose")(self, axes[0] if len(axes) == 1 else axes or None)
+        return FUNCTIONS["transpose"](self, axes[0] if len(axes) == 1 else axes or None)
 
     def flatten(self, order: str = "C") -> Array:
         """``ravel``."""
-        return _function("ravel")(self, order)
+        return FUNCTIONS["ravel"](self, order)
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python's numbers."""
@@ -55,11 +54,11 @@ class Methods:
 
     def fill(self, value: Any) -> None:
         """Every element becomes ``value``."""
-        self.become(_function("full_like")(self, value))
+        self.become(FUNCTIONS["full_like"](self, value))
 
     def sort(self, axis: int = -1) -> None:
         """The elements along ``axis`` in order: the array itself changes, as NumPy's does."""
-        self.become(_function("sort")(self, axis))
+        self.become(FUNCTIONS["sort"](self, axis))
 
     def is_same(self, other: Any) -> bool:
         """Whether both have the elements of one record, or one memory."""
@@ -75,7 +74,7 @@ class Methods:
             raise InputError(
                 "x.view cannot show the bits as another type", hint="Use x.astype(dtype), or NumPy's view of x.numpy()"
             )
-        return _function("copy")(self)
+        return FUNCTIONS["copy"](self)
 
     def block_until_ready(self) -> Any:
         """The array, whose elements are computed (JAX's method)."""
@@ -85,12 +84,12 @@ class Methods:
     @property
     def real(self) -> Array:
         """The real part."""
-        return _function("real")(self)
+        return FUNCTIONS["real"](self)
 
     @property
     def imag(self) -> Array:
         """The imaginary part."""
-        return _function("imag")(self)
+        return FUNCTIONS["imag"](self)
 
     @property
     def itemsize(self) -> int:
@@ -105,17 +104,12 @@ class Methods:
     @property
     def flat(self) -> Any:
         """The elements one after the other, each an array of rank 0."""
-        return iter(_function("ravel")(self))
-
-
-@cache
-def _function(name: str) -> Callable[..., Any]:
-    return import_module("mlc.frontends.array.namespace").NAMESPACE[name]
+        return iter(FUNCTIONS["ravel"](self))
 
 
 def _method(name: str) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return _function(name)(self, *args, **kwargs)
+        return FUNCTIONS[name](self, *args, **kwargs)
 
     method.__name__, method.__qualname__ = name, f"Array.{name}"
     method.__doc__ = f"``mlc.numpy.{name}`` of the array."

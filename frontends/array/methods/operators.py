@@ -13,9 +13,12 @@ from mlc.dialects.semantics.dims import Dim
 if TYPE_CHECKING:
     from mlc.frontends.array.array import Array
 
+FUNCTIONS: dict[str, Callable[..., Any]] = {}
+"""The functions of operators by name, which ``mlc.frontends.array.namespace`` enters."""
+
 
 class Operators:
-    """Each operator is a function of the namespace, which itself uses arrays: so it is looked up when it is used."""
+    """Each operator is a function of the namespace, which itself uses arrays: so it is looked up in ``FUNCTIONS``."""
 
     __slots__ = ()
 
@@ -116,57 +119,46 @@ class Operators:
         return _binary("greater_equal", self, other)
 
     def __neg__(self) -> Array:
-        return _function("negative")(self)
+        return FUNCTIONS["negative"](self)
 
     def __pos__(self) -> Array:
-        return _function("positive")(self)
+        return FUNCTIONS["positive"](self)
 
     def __abs__(self) -> Array:
-        return _function("abs")(self)
+        return FUNCTIONS["abs"](self)
 
     def __invert__(self) -> Array:
-        return _function("bitwise_invert")(self)
+        return FUNCTIONS["bitwise_invert"](self)
 
     def __getitem__(self, key: Any) -> Array:
-        return _function("index")(self, key)
+        return FUNCTIONS["__getitem__"](self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Write ``value`` at ``key`` of this array, and of no other that shares its elements: as
         ``x.at[key].set(value)``.
         """
-        from mlc.frontends.array.selecting.updates import assign
-
-        assign(self, key, value)  # type: ignore[arg-type]
+        FUNCTIONS["__setitem__"](self, key, value)
 
     def __divmod__(self, other: Any) -> tuple[Array, Array]:
         return _binary("floor_divide", self, other), _binary("remainder", self, other)
 
     def __round__(self, decimals: int = 0) -> Array:
-        return _function("round")(self, decimals)
+        return FUNCTIONS["round"](self, decimals)
 
     @property
     def at(self) -> Any:
         """Updates: ``x.at[key].set(values)``, and ``add``, ``multiply``, ``min``, ``max``, each a new array."""
-        from mlc.frontends.array.selecting.updates import Indexer
-
-        return Indexer(self)  # type: ignore[arg-type]
+        return FUNCTIONS["at"](self)
 
     @property
     def T(self) -> Array:
         """The dimensions in the opposite order."""
-        return _function("transpose")(self)
+        return FUNCTIONS["transpose"](self)
 
     @property
     def mT(self) -> Array:
         """The last two dimensions exchanged."""
-        return _function("matrix_transpose")(self)
-
-
-@cache
-def _function(name: str) -> Callable[..., Array]:
-    from mlc.frontends.array.namespace import NAMESPACE, index
-
-    return index if name == "index" else NAMESPACE[name]
+        return FUNCTIONS["matrix_transpose"](self)
 
 
 @cache
@@ -179,7 +171,7 @@ def _operands() -> tuple[type, ...]:
 def _binary(name: str, left: Any, right: Any) -> Any:
     given = _operands()
     if isinstance(left, given) and isinstance(right, given):
-        return _function(name)(left, right)
+        return FUNCTIONS[name](left, right)
     if not all(isinstance(each, (*given, list, tuple)) for each in (left, right)):
         return NotImplemented
-    return _function(name)(*(_function("asarray")(x) if isinstance(x, list | tuple) else x for x in (left, right)))
+    return FUNCTIONS[name](*(FUNCTIONS["asarray"](x) if isinstance(x, list | tuple) else x for x in (left, right)))

@@ -11,6 +11,7 @@ import pytest
 
 from mlc import target
 from mlc.options import Options
+from mlc.pipelines.backends import backend_of
 
 ROOT = Path(__file__).parents[3]
 TARGETS = ("x86-64-v3", "cuda:sm_90")
@@ -21,7 +22,7 @@ TRIALS = {"mlc.passes.autodiff.saving.planned"}
 def order_of(name: str) -> list[str]:
     """The modules of a target's passes, in the order in which they run; passes that occur twice, twice."""
     machine = target.get(name)
-    stages = machine.pipeline(Options(target=machine))
+    stages = backend_of(machine).pipeline(Options(target=machine))
     return [type(each).__module__ for _, passes in stages for each in passes]
 
 

@@ -16,9 +16,10 @@ from mlc.driver.lower import lower
 from mlc.frontends.onnx import import_model
 from mlc.options import Options
 from mlc.passes.context import MlcContext
+from mlc.pipelines.backends import backend_of
 
 MODELS = [(name, batch) for name in ("resnet50", "bert") for batch in (3, "batch")]
-STAGES = [stage for stage, _ in Options().target.pipeline(Options())]
+STAGES = [stage for stage, _ in backend_of(Options().target).pipeline(Options())]
 
 
 def parse(text: str) -> ModuleOp:
@@ -33,7 +34,7 @@ def run(name: str, batch: int | str, last: str = STAGES[-1]) -> tuple[dict[str, 
     model = models.build(name, batch=batch, **small.OPTIONS[name])
     imported = import_model(model.SerializeToString(), {})
     context, found = MlcContext(weights=imported.weights), {}
-    for stage, passes in Options().target.pipeline(Options())[: STAGES.index(last) + 1]:
+    for stage, passes in backend_of(Options().target).pipeline(Options())[: STAGES.index(last) + 1]:
         for each in passes:
             each.apply(context, imported.module)
         found[stage] = str(imported.module)
@@ -60,7 +61,7 @@ def test_printed_and_parsed_it_is_the_same(name: str, batch: int | str, stage: s
 def test_the_pipeline_goes_on_from_text(batch: int | str, stage: str) -> None:
     found, weights = run("bert", batch, stage)
     module, context = parse(found[stage]), MlcContext(weights=weights)  # which stage `layout` packs
-    passes = dict(Options().target.pipeline(Options()))
+    passes = dict(backend_of(Options().target).pipeline(Options()))
     for following in STAGES[STAGES.index(stage) + 1 : STAGES.index("loops") + 1]:
         for each in passes[following]:
             each.apply(context, module)

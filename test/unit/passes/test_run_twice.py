@@ -13,6 +13,7 @@ from mlc.api import make_options
 from mlc.driver.compile import import_source
 from mlc.driver.onnx_source import OnnxSource
 from mlc.passes.context import MlcContext
+from mlc.pipelines.backends import backend_of
 
 PRODUCT = "{t}[200,136] a, {t}[136,152] b) => ({t}[200,152] y) {{ c = MatMul (a, b)  y = Relu (c) }}"
 LAYER = "{t}[n,32] a, {t}[32,48] b) => ({t}[n,48] y) {{ c = MatMul (a, b)  d = Softmax (c)  y = Add (d, c) }}"
@@ -46,7 +47,7 @@ def test_each_pass_changes_nothing_the_second_time(case: str, tmp_path: Path) ->
     options = make_options(name, schedule=str(tmp_path / "schedule") if schedule else None)
     imported = import_source(OnnxSource.of(tmp_path / "net.onnx"), options)
     ctx = MlcContext(weights=imported.weights, target=options.target)
-    for stage, passes in options.target.pipeline(options):
+    for stage, passes in backend_of(options.target).pipeline(options):
         for each in passes:
             each.apply(ctx, imported.module)
             assert again(each, ctx, imported.module) == str(imported.module), f"{stage}.{each.name}"

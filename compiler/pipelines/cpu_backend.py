@@ -1,0 +1,54 @@
+"""The backend of CPUs: C with vector extensions, and a C compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mlc.pipelines.backend import Backend, Stages
+from mlc.target import CpuTarget
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from mlc.dialects.kernel import FuncOp
+    from mlc.dialects.poly import ScheduleAttr
+    from mlc.options import Options
+    from mlc.passes.codegen.cpu.c_model import Weights
+    from mlc.passes.codegen.emit_c import Code, Kernels
+
+
+@dataclass(frozen=True)
+class CpuBackend(Backend):
+    target: CpuTarget
+
+    def pipeline(self, options: Options) -> Stages:
+        from mlc.pipelines.cpu import cpu_pipeline
+
+        return cpu_pipeline(options)
+
+    def candidates(self, fn: FuncOp, numerics: str = "default") -> Iterator[ScheduleAttr]:
+        from mlc.dialects.poly import ScheduleAttr as Attr
+        from mlc.dialects.poly import schedule_of
+        from mlc.passes.schedule.choose_schedule import schedules
+        from mlc.passes.schedule.partition_parallel_loops import split_like
+        from mlc.passes.schedule.polyhedral.statement_view import statements_of
+
+        chosen = Attr(schedule_of(fn))
+        return (split_like(schedule, chosen) for schedule in schedules(statements_of(fn), self.target))
+
+    def print_kernels(self, module: ModuleOp) -> Kernels:
+        from mlc.passes.codegen.emit_c import print_kernels
+
+        return print_kernels(module, self.target.lanes)
+
+    def print_code(
+        self, module: ModuleOp, prefix: str, kernels: Kernels, weights: Weights, about: dict[str, Any], file_bytes: int
+    ) -> Code:
+        from mlc.passes.codegen.emit_c import emit_c
+
+        return emit_c(module, prefix, kernels, self.target.features, weights, about, file_bytes)
+
+    def check_device(self) -> None:
+        """Kernels of a CPU run where mlc does."""
