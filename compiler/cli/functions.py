@@ -148,7 +148,7 @@ def _imported(name: str) -> Any:
 
 
 def _guarded(work: Callable[[], Any], what: str) -> Any:
-    """A context in which an exception of the user's own code becomes an error that names its line."""
+    """The result of ``work``. An exception of the user's own code becomes an error that names its line."""
     from mlc.frontends.array.located import user_line
 
     try:

@@ -103,7 +103,7 @@ class Importer:
         return mistake(node, name, STANDARD.get(node.domain, node.domain), self._opset(node), inputs, error)
 
     def bound(self, part: Part, index: int) -> Node:
-        """A node on the values of its inputs in ``part``."""
+        """The Node of an ONNX node, with the values of its inputs in ``part``."""
         return self._bind(part, index, [part.values.get(i) if i else None for i in part.nodes[index].input])
 
     def _bind(self, part: Part, index: int, inputs: list[Value]) -> Node:
@@ -179,7 +179,9 @@ class Importer:
         return [values.get(o.name) for o in graph.output]
 
     def attempt(self, make: Callable[[], Any]) -> Any:
-        """The result of ``make``; None where that is not supported, and then what it noted and emitted is undone."""
+        """The result of ``make``. Where that is not supported: None, and everything that it recorded and emitted is
+        undone.
+        """
         before, guards, last = len(self.unsupported), dict(self.build.guards), self.build.block.last_op
         try:
             result = make()
@@ -208,7 +210,7 @@ class Importer:
 
     @contextmanager
     def rejecting(self, op: str, name: str) -> Iterator[None]:
-        """Note an unsupported initializer, input or output."""
+        """A context that records an unsupported initializer, input or output."""
         try:
             yield
         except NotSupported as e:

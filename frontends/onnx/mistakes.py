@@ -1,4 +1,4 @@
-"""What a mistake of a model is called: why the inputs and attributes of a node do not fit its operator.
+"""Error messages for mistakes in a model: why the inputs and attributes of a node do not fit its operator.
 
 Import functions say so themselves, or their Python code fails on what does not fit (a rank of 2 that is unpacked into
 three extents). Then ONNX's own shape inference for the operator says what is wrong.
@@ -34,7 +34,7 @@ def mistake(node: NodeProto, name: str, domain: str, opset: int, inputs: Sequenc
 
 
 def _is_said(error: Exception) -> bool:
-    """Whether a ``raise`` of mlc's own code made an error, and not Python or a library."""
+    """Whether mlc's own code raised an error, and not Python or a library."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -45,7 +45,7 @@ def _is_said(error: Exception) -> bool:
 
 
 def _inferred(node: NodeProto, domain: str, opset: int, inputs: Sequence[Any]) -> str:
-    """What ONNX's shape inference says about a node, if anything."""
+    """The message of ONNX's shape inference about a node, if there is one."""
     given = {name: x for name, x in zip(node.input, inputs, strict=False) if name and isinstance(x, Tensor)}
     known = {
         name: numpy_helper.from_array(x.known, name)

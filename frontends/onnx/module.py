@@ -92,7 +92,9 @@ def _argument(info: ValueInfoProto, names: DimNames, build: Builder, rank: int |
 
 
 def _named(info: ValueInfoProto, values: Mapping[str, Any], importer: Importer) -> list[tuple[str, SSAValue]]:
-    """Operators for an output alone, such as the elements of a shape, come from a node of the output's name."""
+    """The names and values of an output. Operators made only for it, such as the elements of a shape, get the output's
+    name as their node.
+    """
     found: list[tuple[str, SSAValue]] = []
     with importer.build.at(info.name), importer.rejecting("Output", info.name):
         found += _outputs(info, values, importer)
@@ -100,7 +102,7 @@ def _named(info: ValueInfoProto, values: Mapping[str, Any], importer: Importer) 
 
 
 def _outputs(info: ValueInfoProto, values: Mapping[str, Any], importer: Importer) -> Iterator[tuple[str, SSAValue]]:
-    """The tensors of an output; of a missing optional none.
+    """The tensors of an output. A missing optional has none.
 
     Of a sequence ``y`` those are ``y.0``, ``y.1``, …, of a sequence of maps ``y.keys`` and ``y.values``.
     """

@@ -115,7 +115,8 @@ class Node:
         return bool(value)
 
     def only(self, *read: str, **fixed: Any) -> None:
-        """Refuse attributes that are neither ``read`` nor have their one supported value, as no schema of ONNX does.
+        """Refuse attributes that are neither in ``read`` nor have their one supported value. No schema of ONNX states
+        such limits.
 
         Raises:
             NotSupported: names the attribute and its value.

@@ -74,7 +74,7 @@ def _info(name: str, array: np.ndarray[Any, Any]) -> ValueInfoProto:
 
 
 def _made(info: ValueInfoProto, names: list[str], value: Any) -> NodeProto:
-    """The node that makes the sequence or the optional of its elements."""
+    """The node that makes the sequence or optional from its elements."""
     if isinstance(value, list | tuple):
         return helper.make_node("SequenceConstruct" if names else "SequenceEmpty", names, [info.name])
     return helper.make_node("Identity" if names else "Optional", names, [info.name])

@@ -16,7 +16,9 @@ from mlc.frontends.torch.symbols import Symbols
 
 
 def is_argument(node: Node, symbols: Symbols) -> bool:
-    """Whether a placeholder is an argument of the module: a tensor, or an integer that no tensor has as extent."""
+    """Whether a placeholder is an argument of the module: a tensor, or an integer that is not the extent of a
+    tensor.
+    """
     val = node.meta.get("val")
     return isinstance(val, torch.Tensor) or isinstance(val, torch.SymInt) and not symbols.knows(val)
 

@@ -150,13 +150,13 @@ def _cast(call: Call, made: Any, element: str | None) -> Any:
 
 
 def results_of(graph: Graph) -> Sequence[Any]:
-    """What a graph returns: nodes, or constants such as None."""
+    """The values that a graph returns: nodes, or constants such as None."""
     found = next(node for node in graph.nodes if node.op == "output").args[0]
     return found if isinstance(found, tuple | list) else [found]
 
 
 def attribute_of(node: Node) -> Any:
-    """What a node ``get_attr`` reads from its graph's module."""
+    """The value that a node ``get_attr`` reads from its graph's module."""
     return operator.attrgetter(str(node.target))(node.graph.owning_module)
 
 

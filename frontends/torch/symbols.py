@@ -60,7 +60,7 @@ class Symbols:
         raise NotSupported(f"an extent {expr}")
 
     def knows(self, extent: Any) -> bool:
-        """Whether the extents of tensors decide it."""
+        """Whether the extents of tensors determine the symbol."""
         expr = _expr(extent)
         return isinstance(expr, int) or {str(symbol) for symbol in expr.free_symbols} <= self.names.keys()
 

@@ -54,7 +54,7 @@ class ShapeError(InputError, ValueError):
 
 
 def broadcast(*shapes: Sequence[DimLike]) -> Shape:
-    """Raise ShapeError where shapes do not broadcast."""
+    """The common shape of shapes that broadcast. Raises ShapeError where they do not."""
     return _broadcast(*map(tuple, shapes))
 
 

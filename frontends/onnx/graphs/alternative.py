@@ -1,4 +1,4 @@
-"""A branch of a node, with the nodes after it: imported as far as that goes."""
+"""A branch of a node together with the nodes after it, imported as far as possible."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Alternative:
 
     @property
     def absent(self) -> list[Unsupported]:
-        """Operators that mlc does not have: no sizes or values let this branch run."""
+        """The operators of the branch that mlc lacks. With some of them the branch can run at no sizes or values."""
         return [each for each in self.unsupported if each.absent]
 
     @property
@@ -41,7 +41,7 @@ class Alternative:
         return "; ".join(map(str, self.unsupported)) or str(self.failure)
 
     def attempt(self, make: Callable[[], None]) -> None:
-        """Import something in this branch; what fails is noted here."""
+        """Import something in this branch, and record here what fails."""
         noted = self.importer.unsupported
         before = len(noted)
         try:

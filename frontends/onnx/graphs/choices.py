@@ -61,7 +61,7 @@ class Choice:
         self.changed = dict.fromkeys(part.nodes[self.index].output)  # names that the branches give values
 
     def run(self) -> tuple[Any, ...]:
-        """The values of the node, as far as they are needed after what is imported by now."""
+        """Import the node and return those of its values that the nodes after the imported ones need."""
         sizes = self._sizes
         if isinstance(sizes, int):
             return tuple(self.makes[sizes < 0](self.importer.bound(self.part, self.index)))
@@ -75,12 +75,12 @@ class Choice:
 
     @cached_property
     def _sizes(self) -> DimLike | None:
-        """At least 0 where the first branch runs; None where that depends on data."""
+        """A dimension that is at least 0 where the first branch runs. None where that depends on data."""
         return guard_of_sizes(self.build, self.condition)
 
     @cached_property
     def _guard(self) -> DimLike:
-        """At least 0 where the first branch runs."""
+        """A dimension that is at least 0 where the first branch runs."""
         return guard_of(self.build, self.condition)
 
     @cached_property
@@ -126,11 +126,11 @@ class Choice:
         return several or self.importer.choices >= MAX_DEPTH
 
     def _pairs(self, both: Sequence[Alternative]) -> dict[str, tuple[Any, Any]]:
-        """What the branches give to the nodes that follow."""
+        """Pairs of the values that both branches give to the nodes that follow."""
         return {n: (both[0].part.values.get(n), both[1].part.values.get(n)) for n in self.part.alive(self.changed)}
 
     def _joined(self, both: Sequence[Alternative]) -> bool:
-        """Whether one branch at run time can give all values that are needed; then it does."""
+        """Join the branches as one branch at run time if that can give all needed values. Returns whether it did."""
         pairs = self._pairs(both)
         flat = [list(tensors_of(*pair)) for pair in pairs.values()]
         sides = [each.side for each in both]
@@ -155,7 +155,7 @@ class Choice:
         self.part.values[name] = self.build.named(value, name) if isinstance(value, Tensor) else value
 
     def _share_guards(self, both: Sequence[Alternative]) -> None:
-        """What both branches need is needed anyway."""
+        """Require, outside of the branches, the guards that both of them need."""
         guards = [each.side.guards for each in both]
         for guard in [g for g in guards[0] if g in guards[1]]:
             self._hold(guard)
@@ -165,7 +165,7 @@ class Choice:
                 del each[guard]
 
     def _take(self, both: Sequence[Alternative], valid: Sequence[Alternative]) -> None:
-        """At most one branch is left: the condition has to say so."""
+        """Take the one branch that is left, and require that the condition selects it."""
         absent = [] if valid else [each for each in both if not each.absent]
         one = (valid or absent or [likely(both, self._guard)])[0]
         other = both[both[0] is one]
@@ -178,7 +178,7 @@ class Choice:
             self._enter(both, one, f"its other branch cannot be computed ({other.why})")
 
     def _differ(self, both: Sequence[Alternative]) -> None:
-        """The branches give other ranks or types to the end of the graph."""
+        """Choose a branch where both differ in ranks or types up to the end of the graph."""
         pairs = self._pairs(both)
         if any(isinstance(v, Poison) for pair in pairs.values() for v in pair):
             self._poison()
@@ -191,7 +191,7 @@ class Choice:
         self._enter(both, one, f"its other branch gives {b if one is both[0] else a}")
 
     def _poison(self) -> None:
-        """The values are those of a model that is refused."""
+        """Give the node the values of a model that is refused."""
         self.part.values.update(dict.fromkeys(self.changed, Poison()))
 
     @staticmethod
@@ -199,7 +199,7 @@ class Choice:
         return isinstance(a, Tensor) and isinstance(b, Tensor) and (a.element, a.rank) == (b.element, b.rank)
 
     def _enter(self, both: Sequence[Alternative], one: Alternative, why: str) -> None:
-        """The module has this branch alone; ``why`` not the other one."""
+        """Continue with this branch alone. ``why`` says what is wrong with the other one."""
         guard = self._guard if one is both[0] else -1 - self._guard
         if is_local(guard):
             self.build.check(guard, why)
@@ -212,7 +212,7 @@ class Choice:
         self.part.next = max(self.part.next, one.part.next)
 
     def _hold(self, guard: DimLike) -> None:
-        """The module is only right where ``guard`` is at least 0.
+        """Require that ``guard`` is at least 0.
 
         Raises:
             Fixed: a dimension of the inputs has one size then.
@@ -224,7 +224,7 @@ class Choice:
 
 
 def _way_to(other: DimLike) -> str:
-    """How a model is compiled that has the other branch."""
+    """A hint that says how to compile the model for the other branch."""
     zero = equality_of(other)
     fixed = None if zero is None else solved(zero)
     return (

@@ -1,4 +1,4 @@
-"""Values of two branches that are alike where a dimension is 1: the condition of the branches says whether it is.
+"""Values of two branches that have equal shapes where a dimension is 1, which the condition of the branches decides.
 
 f32[4] where n == 1, else f32[n, 4]     f32[n, 4], and a model drops the first axis where n is 1
 f32[1, 4] where n == 1, else f32[n, 4]  f32[n, 4]
@@ -44,7 +44,7 @@ class Ones:
         return next((axes for axes in combinations(open_axes, count) if self._fits(x, y, axes)), None)
 
     def _is_one_there_alone(self, extent: DimLike) -> bool:
-        """Whether an extent is proved to be 1 where the dimension is, and for no larger one: min(n, 2)."""
+        """Whether an extent is proved to be 1 where the dimension is 1, and only there: min(n, 2)."""
         if isinstance(extent, int) or {*self.fixed.values()} != {1} or evaluate(extent, self.fixed) != 1:
             return False
         with assuming([*self.build.guards, *(Dim.symbol(name) - 2 for name in self.fixed)]):
@@ -76,5 +76,5 @@ class Ones:
 
 
 def marked(result: Tensor, pair: Pair) -> Tensor:
-    """The value that a branch at run time gives for a pair."""
+    """The result of a branch at run time for a pair of values, with its optional axes marked."""
     return replace(result, optional=pair[0].optional)

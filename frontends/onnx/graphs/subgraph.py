@@ -1,4 +1,4 @@
-"""The nodes of a graph, as they are being imported: some can be imported once more, with other values."""
+"""The nodes of a graph during their import. Some can be imported once more with other values."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Part:
         return replace(self, values={**self.values, **given}, fixed=fixed)
 
     def beside(self, values: MutableMapping[str, Any]) -> Part:
-        """The import of the nodes that are left with values of its own."""
+        """A second import of the remaining nodes, with its own values."""
         return replace(self, values=values)
 
     def reads(self, index: int) -> Set[str]:
@@ -79,7 +79,7 @@ class Part:
         return _read(self.nodes[index])
 
     def alive(self, names: Iterable[str]) -> list[str]:
-        """Those of ``names`` that nodes read which are not imported, or that are results."""
+        """The ones of ``names`` that nodes still to be imported read, or that are results."""
         last = self._last_read
         return [n for n in names if n and (n in self.results or last.get(n, -1) >= self.next)]
 

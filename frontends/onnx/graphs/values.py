@@ -9,7 +9,7 @@ from mlc.frontends.build.tensors import Stack, Tensor
 
 
 def tensors_of(a: Any, b: Any) -> Iterator[tuple[Any, Any]]:
-    """The tensors of two values, pair by pair; other values where these are of no kind that has tensors."""
+    """The tensors of two values, pair by pair. Values of other kinds are paired as they are."""
     if isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
         yield from zip(a, b, strict=True)
     elif isinstance(a, Stack) and isinstance(b, Stack):
@@ -19,7 +19,7 @@ def tensors_of(a: Any, b: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def alike(value: Any, tensors: list[Tensor]) -> Any:
-    """A value of the kind of ``value``, of these tensors."""
+    """A value of the same kind as ``value``, made of these tensors."""
     if isinstance(value, list):
         return tensors
     if isinstance(value, Stack):

@@ -139,7 +139,7 @@ class TensorData:
 
 
 def _carried(proto: TensorProto, shape: tuple[int, ...]) -> Array:
-    """The elements that a proto carries itself; strings as objects."""
+    """The elements that are stored in the proto itself. Strings are objects."""
     try:
         return array_of(proto).reshape(shape)
     except ValueError as e:

@@ -43,11 +43,11 @@ class DimNames:
         return len(set(named)) < len(named) or any(re.search(r"[-+*/]", text) for text in named)
 
     def begin_anew(self, solved: Mapping[str, DimLike]) -> DimNames:
-        """The same names, for an import that knows more of symbols."""
+        """Start again with the same names, for an import that knows more about the symbols."""
         return DimNames(self.fixed, solved, self.separate)
 
     def note(self, inputs: Iterable[ValueInfoProto]) -> None:
-        """Learn which names are dimensions of their own, so that others can be expressions of them."""
+        """Record which names are dimensions, so that other names can be expressions of them."""
         params = (d.dim_param for i in inputs for d in i.type.tensor_type.shape.dim)
         self.plain |= {self._named(t) for t in params if t.isidentifier() and not ANONYMOUS.fullmatch(t)}
 
@@ -66,7 +66,7 @@ class DimNames:
         return found
 
     def count(self, what: str) -> DimLike:
-        """How many keys an input has that is a map."""
+        """The number of keys of an input that is a map."""
         return self._symbol(self._named(f"{what}_keys"), (what, 0))
 
     def _dim(self, dim: TensorShapeProto.Dimension, axis: Axis) -> DimLike:
@@ -102,7 +102,7 @@ class DimNames:
         return self._value(name)
 
     def _value(self, name: str) -> DimLike:
-        """A symbol, or what it is fixed to."""
+        """A symbol, or the size to which it is fixed."""
         size = self._chosen().get(name)
         if size is not None:
             return size
@@ -132,7 +132,7 @@ class DimNames:
             n += 1
 
     def check_used(self) -> None:
-        """Raises InputError where a fixed dimension is none of the model's."""
+        """Raise InputError where a fixed dimension does not occur in the model."""
         symbols = {name: self.symbols.get(name, symbol_name(name)) for name in self.fixed}
         unknown = sorted(n for n, symbol in symbols.items() if n not in self.used and symbol not in self.plain)
         if unknown:

@@ -1,4 +1,4 @@
-"""The files beside a model that carry its data: which these are, and the model with all of it."""
+"""External data: the files beside a model that hold its tensors, and the model with all data inside."""
 
 from __future__ import annotations
 

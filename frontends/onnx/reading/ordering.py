@@ -28,7 +28,7 @@ def in_order(model: ModelProto) -> ModelProto:
 
 
 def _lists(model: ModelProto) -> Iterator[MutableSequence[NodeProto]]:
-    """The nodes of the graph, of the bodies in it, and of the functions: those within first."""
+    """The lists of nodes of the graph, of its bodies, and of the functions. Inner lists come first."""
     for part in (model.graph, *model.functions):
         yield from _within(part.node)
 
@@ -66,7 +66,7 @@ def _order(nodes: Sequence[NodeProto]) -> list[int] | None:
 
 
 def _emptied(ready: list[int], users: list[list[int]], missing: list[int]) -> Iterator[int]:
-    """Kahn's algorithm; of the nodes that can run the first in the file."""
+    """A topological order by Kahn's algorithm. Among the nodes that can run, the first in the file comes first."""
     while ready:
         index = heapq.heappop(ready)
         yield index

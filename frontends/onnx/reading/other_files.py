@@ -1,4 +1,6 @@
-"""Files that are no ONNX models: what one is by its first bytes, and how an ONNX model comes of it."""
+"""Files that are no ONNX models: recognize their format by the first bytes, and say how to make an ONNX model of
+them.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,7 @@ _OF_SUFFIX = {
 
 
 def recognised(head: bytes, source: Path | bytes | None) -> tuple[str, str] | None:
-    """What a file that is no ONNX model is, and what to do; None where it is not known.
+    """The format of a file that is no ONNX model, and what to do. None for an unknown format.
 
     ``head``: its first bytes, at most ``HEAD`` are looked at; ``source``: the file, or all of its bytes.
     """
@@ -90,7 +92,7 @@ def recognised(head: bytes, source: Path | bytes | None) -> tuple[str, str] | No
 
 
 def _is_text(head: bytes) -> bool:
-    """Whether it has no control characters but those of lines, and is UTF-8 (the last character may be cut)."""
+    """Whether bytes are text: UTF-8 (the last character may be cut) without control characters other than line ends."""
     if not head or any(byte < 32 and byte not in b"\t\n\r\f" for byte in head):
         return False
     try:
@@ -101,7 +103,7 @@ def _is_text(head: bytes) -> bool:
 
 
 def way_into(folder: Path) -> str:
-    """What to give in place of a folder."""
+    """A hint that says what to give in place of a folder."""
     models = sorted(path.name for path in folder.glob("*.onnx"))[:3]
     if os.path.exists(folder / "saved_model.pb"):
         return "Convert TensorFlow's folder: python -m tf2onnx.convert --saved-model FOLDER --output model.onnx"
@@ -122,7 +124,7 @@ def _archive(source: Path | bytes | None) -> tuple[str, str]:
 
 
 def _contents(names: Iterable[str]) -> tuple[str, str]:
-    """What a zip archive is by the names of its files."""
+    """The format of a zip archive, by the names of its files."""
     files = [name for name in names if not name.endswith("/")]
     ends = {name.partition("/")[2] or name for name in files}
     models = [name for name in files if name.endswith(".onnx")]

@@ -41,7 +41,7 @@ def dense_tensor(data: TensorData, proto: SparseTensorProto) -> Tensor:
 
 
 def _offsets(name: str, indices: Array, count: int, shape: tuple[int, ...]) -> Array:
-    """Where each value is in row-major order; indices are these offsets, or coordinates [count, rank]."""
+    """The row-major offset of each value. Indices are such offsets, or coordinates [count, rank]."""
     if indices.dtype != np.int64 or indices.shape not in ((count,), (count, len(shape))):
         raise InputError(f"Sparse tensor '{name}' has indices {list(indices.shape)} of {count} values; one each, int64")
     bounds = np.array(shape if indices.ndim == 2 else [int(np.prod(shape, dtype=object))], np.int64)

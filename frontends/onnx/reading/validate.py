@@ -40,7 +40,7 @@ def check_graph(
 
 
 def initialized(graph: GraphProto) -> set[str]:
-    """The names of what has an initializer."""
+    """The names of values that have an initializer."""
     return {t.name for t in graph.initializer} | {t.values.name for t in graph.sparse_initializer}
 
 
@@ -71,7 +71,7 @@ def _check_graph_names(graph: GraphProto) -> None:
 
 
 def _check_names(nodes: Iterable[NodeProto], names: list[str]) -> None:
-    """Protobuf hands out strings that are not UTF-8 as bytes; no name of a valid model is."""
+    """Refuse names that are bytes: protobuf returns strings that are not UTF-8 as bytes, and valid models have none."""
     for node in nodes:
         names += [node.name, node.op_type, node.domain, node.overload, *node.input, *node.output]
         names += [name for a in node.attribute for name in (a.name, a.ref_attr_name)]

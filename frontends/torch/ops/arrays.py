@@ -23,8 +23,8 @@ Values = dict[Record, Any]
 
 
 def by_arrays(build: Builder, function: Callable[..., Any], *operands: Any) -> Any:
-    """The results of a function on arrays: a tensor or a pair for each array, tuples as lists. Operands that are no
-    tensors are given as they are.
+    """The results of a function on arrays: a tensor or a pair for each array, and lists for tuples. Operands that are
+    no tensors are passed unchanged.
 
     Raises:
         NotSupported: the function refuses these shapes or types.

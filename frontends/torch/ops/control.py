@@ -22,7 +22,7 @@ UNBOUNDED = 1 << 62  # iterations
 def cond(
     call: Call, condition: Operand, true: GraphModule, false: GraphModule, operands: Sequence[Any] = ()
 ) -> list[Any]:
-    """One of two graphs; both are computed, and one is selected, where that costs less than a branch."""
+    """One of two graphs. Both are computed and one result is selected where that costs less than a branch."""
     build, flag = call.build, call.predicate(condition)
     if flag.known is not None:
         return call.graph(true if bool(flag.known) else false, operands)
@@ -35,7 +35,7 @@ def cond(
 def while_loop(
     call: Call, condition: GraphModule, body: GraphModule, carried: Sequence[Any], others: Sequence[Any] = ()
 ) -> list[Tensor]:
-    """States as long as ``condition`` of them holds."""
+    """A loop that updates states as long as ``condition`` holds for them."""
     build = call.build
     states = [call.tensor(x, x.element) if isinstance(x, Tensor) else call.tensor(x, "i64") for x in carried]
 
@@ -52,7 +52,7 @@ def while_loop(
 
 @aten("higher_order.with_effects")
 def with_effects(call: Call, token: Tensor, operator: Any, *_: Any, **__: Any) -> list[Tensor]:
-    """A check of a result, of linear algebra, reports nothing.
+    """An operator with an effect. Checks of linear algebra's results do nothing here.
 
     Raises:
         NotSupported: another operator with an effect.

@@ -52,8 +52,9 @@ class Scaled:
 
 
 def on_sizes(build: Builder, function: Any, args: Any, kwargs: Any) -> Any:
-    """A function of sizes. A quotient, and what is computed of it, is a tensor of f64 without dimensions; a multiple
-    that is rounded down is a dimension where it is a fraction of one."""
+    """A function of sizes. A quotient, and all that is computed from it, is a tensor of f64 without dimensions. A
+    multiple that is rounded down is a dimension where it is a fraction of one.
+    """
     if function is torch.sym_float and isinstance(args[0], Dim):
         return Scaled(args[0], 1.0)
     if function is operator.mul and (scaled := _multiple(*args)) is not None:

@@ -62,12 +62,12 @@ def numbered(node: Node, kind: str, count: int) -> Forest:
 
 
 def _read_of(leaves: Array, count: int) -> Array:
-    """Which weights count: all, but with a single target or class the first of each leaf, as in onnxruntime."""
+    """The weights that count: all of them. With a single target or class: the first of each leaf, as in onnxruntime."""
     return np.sort(np.unique(leaves, return_index=True)[1]) if count == 1 else np.arange(len(leaves))
 
 
 def _no_children(true: Array, false: Array, count: int) -> Array:
-    """The nodes of ``count`` that are no node's child."""
+    """The roots: those of ``count`` nodes that are no node's child."""
     is_root = np.ones(count, bool)
     is_root[true] = is_root[false] = False
     return np.flatnonzero(is_root)
@@ -116,7 +116,7 @@ class _Numbering:
 
 
 def _positions(values: Array, wanted: Array) -> tuple[Array, Array]:
-    """Where sorted ``values`` have each wanted one, and whether they have it."""
+    """The position of each wanted number in sorted ``values``, and whether it is there."""
     if not len(values):
         return np.zeros(len(wanted), np.int64), np.zeros(len(wanted), bool)
     at = np.minimum(np.searchsorted(values, wanted), len(values) - 1)

@@ -38,7 +38,7 @@ def scores_of(build: Builder, x: Tensor, forest: Forest, aggregate: str, element
 
 
 def _with_base(build: Builder, x: Tensor, forest: Forest, scores: Tensor, base: list[float]) -> Tensor:
-    """Base values are added, one a target, where a leaf that is reached has a weight for it."""
+    """Add the base value of each target for which a reached leaf has a weight."""
     if not base:
         return scores
     offsets = build.constant(base, scores.element)

@@ -60,7 +60,7 @@ def _has_complex(args: Any) -> bool:
 
 
 def complex_translation(target: Any) -> Translation:
-    """What translates an operator of complex numbers.
+    """The translation of an operator on complex numbers.
 
     Raises:
         NotSupported: nothing.
@@ -84,7 +84,7 @@ def _by_parts(call: Call, real: Translation, args: Any, kwargs: Any) -> Any:
 
 
 def _part(args: Any, n: int) -> Any:
-    """Arguments with a part in place of each complex tensor."""
+    """Arguments in which one part replaces each complex tensor."""
     if isinstance(args, dict):
         return {key: _part(each, n) for key, each in args.items()}
     if isinstance(args, list | tuple):
@@ -160,7 +160,7 @@ def conj(call: Call, x: Complex) -> Complex:
 
 @formula("resolve_conj", "resolve_neg", "_to_copy", "to")
 def converted(call: Call, x: Any, *_: Any, **__: Any) -> Any:
-    """To complex numbers of other parts, from real ones, or to their real part."""
+    """Convert to complex numbers with other parts, from real to complex, or to the real part."""
     if call.gives_complex:
         return pair(call, x)
     if call.element == "i1":

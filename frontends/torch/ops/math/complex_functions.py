@@ -102,7 +102,7 @@ def div(call: Call, a: Any, b: Any) -> Complex:
 
 @formula("pow")
 def power(call: Call, a: Any, b: Any) -> Any:
-    """Whole exponents that are known by products."""
+    """A power. Known whole exponents are products."""
     if isinstance(b, int | float) and b == int(b) and 0 <= b <= 4:
         y = pair(call, 1.0)
         y = Complex(*(call.build.broadcast(part, pair(call, a).re.shape) for part in y))

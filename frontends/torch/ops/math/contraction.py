@@ -128,7 +128,7 @@ def attend_on_cpu(
     attn_mask: Tensor | None = None,
     scale: float | None = None,
 ) -> tuple[Tensor, None]:
-    """Fewer heads of keys and values serve several of the queries each."""
+    """Attention in which each head of keys and values may serve several heads of queries."""
     grouped = k.shape[-3] != q.shape[-3]
     return attend(call, q, k, v, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=grouped), None
 
@@ -142,7 +142,7 @@ def _four(call: Call, x: Tensor) -> Tensor:
 
 
 def _repeated(call: Call, x: Tensor, heads: Any) -> Tensor:
-    """[.., heads of x, S, size] with each head as often as it serves heads of the queries."""
+    """[.., heads of x, S, size] with each head repeated for the heads of queries that it serves."""
     times = heads // x.shape[-3]
     if times == 1:
         return x
@@ -152,7 +152,7 @@ def _repeated(call: Call, x: Tensor, heads: Any) -> Tensor:
 
 
 def _bias(call: Call, mask: Tensor, element: str) -> Tensor:
-    """What a mask adds to scores: nothing where it is true, else minus infinity."""
+    """The bias that a mask adds to scores: 0 where it is true, else minus infinity."""
     if mask.element == "i1":
         mask = call.build.map("where(x0, f32(0), -inf)", mask)
     return call.build.reshape(mask, (*[1] * (4 - mask.rank), *mask.shape)) if mask.rank < 4 else _four(call, mask)

@@ -93,7 +93,7 @@ def whole(call: Call, x: Tensor) -> Tensor:
 
 @aten("round.decimals")
 def rounded(call: Call, x: Tensor, *, decimals: int = 0) -> Tensor:
-    """To a multiple of 10 ** -decimals."""
+    """Round to a multiple of 10 ** -decimals."""
     if not is_float(x.element):
         return x
     power = literal(10.0 ** abs(decimals))
@@ -147,7 +147,7 @@ def shift(call: Call, x: Operand, amount: Operand) -> Tensor:
 
 @aten("angle")
 def angle(call: Call, x: Tensor) -> Tensor:
-    """Pi of negative numbers, 0 of others."""
+    """The angle of real numbers: pi for negative ones, 0 for others."""
     return call.build.map(f"where(isnan(x0), x0, where(x0 < 0, {np.pi!r}, 0))", call.tensor(x))
 
 

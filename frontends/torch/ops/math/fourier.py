@@ -52,7 +52,7 @@ def real_inverse(call: Call, x: Complex, dims: Sequence[int], norm: int, size: D
 
 
 def _along(call: Call, x: Complex, axes: Sequence[int], forward: bool) -> Complex:
-    """The sums along axes, not scaled."""
+    """The transforms along axes, without a scale."""
     for axis in axes:
         n = x.re.shape[axis]
         if isinstance(n, int):

@@ -114,7 +114,7 @@ def old_solve_triangular(
 
 @matrix("linalg_qr")
 def qr(call: Call, x: Any, mode: str = "reduced") -> Any:
-    """Of mode ``r`` Q has no elements."""
+    """QR factors. In mode ``r``, Q has no elements."""
     q, r = by_arrays(call.build, lambda a: linalg.qr(a, mode="reduced" if mode == "r" else mode), x)
     return (by_arrays(call.build, lambda a: a[..., :0, :0].reshape((0,)), q), r) if mode == "r" else (q, r)
 

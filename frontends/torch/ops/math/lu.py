@@ -77,7 +77,7 @@ def _with_pivots(x: Any, pivot: bool) -> Any:
 
 
 def _factors(x: Array) -> Factors:
-    """Of any shape: rows or columns of zeros make a matrix square, which moves no row."""
+    """LU factors of a matrix of any shape. Rows or columns of zeros make it square, which moves no row."""
     m, n = extent(x, -2), extent(x, -1)
     if m == n:
         return lu_factors(x)
@@ -117,7 +117,7 @@ def packed_lu(x: Array) -> tuple[Array, Array]:
 
 
 def _rows(pivots: Array, count: int) -> Array:
-    """Which row each one was, after the exchanges."""
+    """The original number of each row, after the exchanges."""
     line = counts(count)
 
     def step(k: Array, order: Array) -> Array:

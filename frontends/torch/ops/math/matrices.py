@@ -1,4 +1,4 @@
-"""What translations of linear algebra share."""
+"""Functions that the translations of linear algebra share."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ def matrix(*names: str) -> Callable[[Translation], Translation]:
 
 
 def no_info(call: Call, x: Any) -> Tensor:
-    """0 for each matrix: nothing is reported."""
+    """The ``info`` of LAPACK: 0 for each matrix, since nothing is reported."""
     batch = (x.re if isinstance(x, Complex) else x).shape[:-2]
     return call.build.broadcast(call.build.constant(0, "i32"), batch)

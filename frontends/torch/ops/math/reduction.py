@@ -54,7 +54,9 @@ def extreme_of_two(call: Call, a: Tensor, b: Tensor) -> Tensor:
 
 @aten("max.dim", "min.dim")
 def extreme_with_index(call: Call, x: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-    """The derivative is that of the element at the index, where ``amax`` shares it among equal ones."""
+    """The extreme element and its index. The derivative goes to the element at the index, while ``amax`` shares it
+    among equal ones.
+    """
     (axis,) = call.axes(x, dim) or (None,)
     if axis is None:
         return x, call.build.broadcast(call.build.constant(0, "i64"), ())
@@ -118,7 +120,7 @@ def ranked(call: Call, x: Tensor, k: int, dim: int = -1, keepdim: bool = False) 
 
 @aten("median.dim", "nanmedian.dim")
 def median(call: Call, x: Tensor, dim: int, keepdim: bool = False) -> Sequence[Tensor]:
-    """The lower one of two, and its index; NaN where there is one, or of the others (``nanmedian``)."""
+    """The median (the lower of two) and its index. NaN where an element is NaN, but ``nanmedian`` passes these over."""
     if not x.rank:
         return x, call.build.constant(0, "i64")
     axis = call.axes(x, dim)[0]
@@ -159,6 +161,6 @@ def _median_of_numbers(call: Call, x: Tensor, axis: int) -> Sequence[Tensor]:
 
 
 def _dropped(call: Call, found: Sequence[Tensor], axis: int, keepdim: bool) -> Sequence[Tensor]:
-    """Tensors without an axis of 1, unless it is kept."""
+    """Results without the reduced axis, unless it is kept."""
     shape = [d for n, d in enumerate(found[0].shape) if n != axis]
     return found if keepdim else [call.build.reshape(y, shape) for y in found]

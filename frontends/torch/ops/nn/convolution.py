@@ -42,7 +42,7 @@ def convolution(
 
 
 def sizes_of(sizes: Sizes, rank: int) -> list[int]:
-    """A size for each dimension: one given counts for all."""
+    """A size for each dimension. A single one serves all."""
     given = [sizes] if isinstance(sizes, int) else list(sizes)
     return given * rank if len(given) == 1 else given
 
@@ -52,7 +52,7 @@ def batched(call: Call, x: Tensor, rank: int) -> Tensor:
 
 
 def like(call: Call, y: Tensor, x: Tensor) -> Tensor:
-    """``y`` without a batch where ``x`` has none."""
+    """``y``, without its batch dimension where ``x`` has none."""
     return y if y.rank == x.rank else call.build.reshape(y, y.shape[1:])
 
 
@@ -82,7 +82,7 @@ def max_pool(
 
 
 def pool_rank(call: Call) -> int:
-    """How many dimensions an operator pools over, by its name: ``max_pool2d_with_indices``."""
+    """The number of dimensions over which an operator pools, by its name: ``max_pool2d_with_indices``."""
     return int(call.op.partition("pool")[2][0])
 
 

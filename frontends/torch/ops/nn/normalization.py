@@ -28,7 +28,9 @@ def soft(call: Call, x: Tensor, dim: int, *_: Any, dtype: Any = None) -> Tensor:
 
 @aten("native_dropout", "dropout")
 def dropout(call: Call, x: Tensor, p: float, train: bool | None) -> Any:
-    """Nothing in inference; in training each element is 0 with probability ``p``, of other draws than torch's."""
+    """Dropout: in training each element is 0 with probability ``p``, by other draws than torch's. In inference:
+    nothing.
+    """
     build = call.build
     kept = build.broadcast(build.constant(True, "i1"), x.shape)
     if train is not False and p:
@@ -89,7 +91,7 @@ def group_norm(
 def native_group_norm(
     call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None, n: Any, c: Any, hw: Any, groups: int, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Also the mean and 1 / deviation of each group, [N, groups]."""
+    """Group normalization. It also returns the mean and 1 / deviation of each group, [N, groups]."""
     build, y = call.build, group_norm(call, x, groups, weight, bias, eps)
     split = build.reshape(x, (x.shape[0], groups, x.shape[1] // groups, *x.shape[2:]))
     found = norm.mean_and_variance(build, build.wide(split), range(2, split.rank))
@@ -108,7 +110,7 @@ def _affine(call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None) -
 def batch_norm(
     call: Call, x: Tensor, weight: Any, bias: Any, mean: Tensor, variance: Tensor, momentum: float, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Without statistics of the batch: two tensors without elements."""
+    """Batch normalization in inference. The statistics that it returns have no elements."""
     scale, offset = _affine(call, x, weight, bias)
     none = call.build.broadcast(call.build.constant(0, x.element), (0,))
     return norm.batch_norm(call.build, x, scale, offset, mean, variance, eps), none, none
@@ -155,7 +157,9 @@ def batch_norm_with_statistics(
 def batch_norm_with_update(
     call: Call, x: Tensor, weight: Any, bias: Any, running_mean: Tensor, running_variance: Tensor, *given: float
 ) -> tuple[Tensor, ...]:
-    """In training; the fourth result is memory that other devices keep for the derivative."""
+    """Batch normalization in training. The fourth result is empty: other devices keep memory there for the
+    derivative.
+    """
     found = batch_norm_with_statistics(call, x, weight, bias, running_mean, running_variance, True, *given)
     return *found[:3], call.build.broadcast(call.build.constant(0, "ui8"), (0,)), *found[3:]
 

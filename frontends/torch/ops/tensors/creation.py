@@ -24,7 +24,7 @@ def full_like(call: Call, x: Tensor, *given: Any, **_: Any) -> Tensor:
 
 @aten("zeros", "ones", "empty")
 def filled(call: Call, size: Sequence[DimLike], **_: Any) -> Tensor:
-    """Memory that torch leaves undefined is 0."""
+    """A filled tensor. Memory that torch leaves undefined is 0."""
     return full(call, size, int(call.op == "ones"))
 
 

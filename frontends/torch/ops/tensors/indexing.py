@@ -196,7 +196,7 @@ def sort(call: Call, x: Tensor, dim: int = -1, descending: bool = False) -> tupl
 def sort_stable(
     call: Call, x: Tensor, *, stable: bool | None = None, dim: int = -1, descending: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """Every sort is stable."""
+    """A sort, which is always stable."""
     return sort(call, x, dim, descending)
 
 

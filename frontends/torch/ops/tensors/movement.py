@@ -27,7 +27,7 @@ def repeat(call: Call, x: Tensor, repeats: Sequence[DimLike]) -> Tensor:
 
 @aten("cat", "concat")
 def concat(call: Call, xs: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """A vector without elements fits any other operand, whatever its rank."""
+    """A concatenation. As in torch, an empty vector fits operands of any rank."""
     rank = max(x.rank for x in xs)
     fitting = call.tensors(*(x for x in xs if x.rank == rank))
     return call.build.concat(fitting, normalize_axis(dim, rank))

@@ -58,7 +58,7 @@ def _integers(call: Call, shape: Sequence[DimLike], low: Operand, high: Operand)
 
 @aten("randperm")
 def permutation(call: Call, n: DimLike, **_: Any) -> Tensor:
-    """The order of random numbers."""
+    """A random permutation: the order of random numbers."""
     drawn = distributions.uniform(call.build, (1, n, 1), "f32")
     return call.build.reshape(sorting.argsort(call.build, drawn, n), (n,))
 
@@ -97,7 +97,7 @@ def normal(call: Call, x: Tensor, mean: float = 0.0, deviation: float = 1.0, **_
 
 @aten("normal.Tensor_float", "normal.float_Tensor", "normal.Tensor_Tensor", "normal.float_float")
 def normal_of(call: Call, mean: Operand, deviation: Operand = 1.0, size: Any = None, **_: Any) -> Tensor:
-    """Of a mean and a deviation for each element."""
+    """Normal numbers, with a mean and a deviation for each element."""
     own = [x for x in (mean, deviation) if isinstance(x, Tensor)]
     shape = broadcast_shapes([x.shape for x in own]) if own else call.extents(size)
     drawn = distributions.normal(call.build, shape, call.element)

@@ -108,7 +108,7 @@ def as_strided_scatter(
 
 
 def _strided_position(call: Call, stride: Sequence[DimLike], offset: DimLike | None) -> str:
-    """Where in the elements of the first argument, which may itself begin within its memory, an element is."""
+    """The position of an element among those of the first argument, which may itself begin inside its memory."""
     view = call.node.args[0].meta["val"]
     first = view.storage_offset()
     if not view.is_contiguous() or not isinstance(first, int):

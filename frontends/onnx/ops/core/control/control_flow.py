@@ -29,7 +29,9 @@ COLLECTED = 4096  # iterations for whose results memory is planned where they ha
 
 @onnx_op("If")
 def if_(node: Node) -> tuple[Any, ...]:
-    """The branch of a known condition, else both as branches of which one runs, as far as that can be (``Choice``)."""
+    """The branch that a known condition selects. Otherwise both become a branch at run time where possible
+    (``Choice``).
+    """
     condition, names = node[0], ("then_branch", "else_branch")
     if condition.known is not None and not symbolic([condition.known]):
         return tuple(node.branch(node.attr(names[not bool(condition.known.reshape(()))]), ()))
@@ -42,7 +44,7 @@ def _branch(graph: GraphProto, node: Node) -> list[Any]:
 
 @onnx_op("Loop")
 def loop(node: Node) -> tuple[Any, ...]:
-    """A loop, or the code of its iterations where these are few, or change the shapes of states, or carry sequences."""
+    """A loop. It is unrolled where its iterations are few, change the shapes of states, or carry sequences."""
     count, known = node.get(0), _known_count(node.get(0))
     short = count is None or (known is not None and known <= UNROLLED)
     if not all(isinstance(s, Tensor) for s in node.inputs[2:]):

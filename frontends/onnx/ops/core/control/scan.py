@@ -43,7 +43,7 @@ def _body(node: Node) -> Any:
 
 @onnx_op("Scan", since=9)
 def scan(node: Node) -> tuple[Any, ...]:
-    """A loop; or the code of its steps where these are few, or change the shapes of states."""
+    """A loop. It is unrolled where its steps are few or change the shapes of states."""
     inputs, build = node.attr("num_scan_inputs"), node.build
     states: list[Any] = list(node.inputs[: len(node) - inputs])
     xs = node.tensors()[len(states) :]
@@ -71,7 +71,7 @@ def _reverse(node: Node, side: str, count: int) -> list[bool]:
 
 
 def _on_axes(node: Node, collected: Sequence[Any]) -> list[Any]:
-    """The collected tensors with their first axis at the one that the model names."""
+    """The collected tensors with their first axis moved to the position that the model names."""
     axes = node.attr("scan_output_axes", None) or [0] * len(collected)
     return [
         _moved(node.build, x, axis) if isinstance(x, Tensor) else x for x, axis in zip(collected, axes, strict=True)

@@ -80,7 +80,9 @@ def binary(node: Node) -> Tensor:
 
 
 def _aligned(node: Node) -> Tensor:
-    """The right operand; before opset 7 attribute ``axis`` says which dimension of the left one its first one is."""
+    """The right operand, aligned to the left one: before opset 7, attribute ``axis`` names the dimension at which it
+    begins.
+    """
     lhs, rhs, axis = node[0], node[1], node.attr("axis", None)
     if node.opset >= 7 or axis is None:
         return rhs

@@ -41,7 +41,7 @@ def conv_transpose(node: Node) -> Tensor:
 def _cut(
     node: Node, kernel: Sequence[DimLike], strides: Sequence[int], dilations: Sequence[int]
 ) -> tuple[list[DimLike], list[DimLike]]:
-    """How much of the full result is cut at each end (output padding is a negative cut)."""
+    """The elements to cut from each end of the full result. Output padding is a negative cut."""
     rank, x = len(strides), node[0]
     extra = node.attr("output_padding", [0] * rank)
     full = [

@@ -64,7 +64,7 @@ def rms_normalization(node: Node) -> Tensor:
 
 
 def _last_axes(node: Node) -> list[int]:
-    """From attribute ``axis`` to the last."""
+    """The axes from attribute ``axis`` to the last."""
     return list(range(normalize_axis(node.attr("axis", -1), node[0].rank), node[0].rank))
 
 

@@ -34,7 +34,7 @@ def linear_attention_27(node: Node) -> tuple[Tensor, Tensor]:
 
 
 def rule_of(node: Node) -> tuple[bool, bool]:
-    """Whether states decay, and whether what they give is subtracted from values."""
+    """The update rule: whether states decay, and whether their prediction is subtracted from values (delta rule)."""
     rule = node.attr("update_rule", "gated_delta")
     if rule not in RULES:
         raise NotSupported(f"attribute 'update_rule' = {rule}; {', '.join(RULES)} are known")
@@ -42,7 +42,7 @@ def rule_of(node: Node) -> tuple[bool, bool]:
 
 
 def _tokens(node: Node) -> tuple[Tokens, tuple[DimLike, int, DimLike, DimLike]]:
-    """What the recurrence reads, and the shape of its state."""
+    """The inputs of the recurrence, and the shape of its state."""
     decays, corrects = rule_of(node)
     query_heads, heads = node.attr("q_num_heads"), node.attr("kv_num_heads")
     size = node[0].shape[2] // query_heads

@@ -26,7 +26,9 @@ def pad(node: Node) -> Tensor:
 
 
 def _require_elements(node: Node, low: Sequence[Scalar], high: Sequence[Scalar]) -> None:
-    """An open axis is longer than its padding, as each element is mirrored once; onnxruntime refuses others."""
+    """Require that an open axis is longer than its padding: each element is mirrored once. onnxruntime refuses other
+    sizes.
+    """
     for d, *amounts in zip(node[0].shape, low, high, strict=True):
         for amount in amounts:
             if isinstance(amount, int) and amount > 0 and not isinstance(d, int):

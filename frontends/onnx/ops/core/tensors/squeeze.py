@@ -44,7 +44,7 @@ def _without_ones(x: Tensor, others: Collection[DimLike], node: Node) -> tuple[T
 
 
 def _where_one(x: Tensor, extent: DimLike, others: Collection[DimLike], node: Node) -> tuple[Tensor, ...]:
-    """As ``_without_ones`` in the branch that only runs where ``extent`` is 1: no guard has to say so."""
+    """As ``_without_ones``, in a branch that runs only where ``extent`` is 1, so that no guard is needed."""
     known = {name: 1 for name in symbols_of([extent]) if Dim.symbol(name) == extent}
     shape = [1 if d == extent else evaluate(d, known) for d in x.shape]
     first = SliceOp(node.build.value(x), [0] * x.rank, shape, [1] * x.rank)

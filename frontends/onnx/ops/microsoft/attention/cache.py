@@ -63,7 +63,7 @@ class Cache:
         return build.compute(f"ui8(({low_half}) + 16 * ({high_half}))", [whole], shape)
 
     def read(self, build: Builder, x: Tensor, element: str) -> Tensor:
-        """What is stored, as floats."""
+        """The stored keys or values, as floats."""
         if self.scale is None:
             return x
         if self.bits == 4:

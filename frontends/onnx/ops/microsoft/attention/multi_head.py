@@ -16,7 +16,7 @@ from mlc.frontends.onnx.ops.microsoft.attention.common import biases, extended, 
 
 @dataclass(frozen=True)
 class _Rest:
-    """Where the inputs beside queries, keys and values are; ``own``: a length is one of a past that there has to be."""
+    """The positions of the inputs beside queries, keys and values. ``own``: a past length requires a past."""
 
     bias: int
     mask: int

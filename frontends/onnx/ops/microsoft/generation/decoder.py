@@ -30,7 +30,7 @@ class Decoder:
         return len(self.graph.input) - FIRST_PAST
 
     def heads(self) -> tuple[int, int]:
-        """How many heads there are, and their size.
+        """The number of heads, and their size.
 
         Raises:
             NotSupported: the subgraph does not say.

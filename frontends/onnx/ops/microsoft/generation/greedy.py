@@ -78,7 +78,7 @@ class _Search:
         return Iteration(after, condition=self._goes_on(done))
 
     def _goes_on(self, done: Tensor) -> Tensor:
-        """Whether a sequence has not ended."""
+        """Whether some sequence has not ended."""
         return self.build.map("x0 == 0", self.build.reduce("min", done, [0]))
 
     def _chosen(

@@ -26,7 +26,7 @@ BINARY = {"QLinearAdd": "x0 + x1", "QLinearMul": "x0 * x1"}
 
 
 def _one(build: Builder, x: Tensor | None, what: str) -> Tensor | None:
-    """A scale or zero point of a whole tensor."""
+    """A scale or zero point that serves the whole tensor."""
     if x is not None and product(x.shape) != 1:
         raise NotSupported(f"{what} of shape {x.shape}; one for the whole tensor is supported")
     return None if x is None else build.reshape(x, ())
