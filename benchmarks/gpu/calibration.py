@@ -27,11 +27,11 @@ from mlc import target as targets
 from mlc.api import make_options
 from mlc.dialects.poly import parse_schedule
 from mlc.driver.sources import source_of
-from mlc.passes.schedule.gpu.block_time import block_time
+from mlc.passes.cost.calibration import FITTED, Sample, calibrate, error
+from mlc.passes.cost.nest_time import block_time
 from mlc.passes.schedule.gpu.part_numbers import PART, PARTS_SUFFIX, number_of_parts
 from mlc.passes.schedule.polyhedral.statement_view import statements_of
 from mlc.target import GpuTarget
-from mlc.target.calibration import FITTED, Sample, calibrate, error
 from mlc.tools.cuda_device import Device
 from mlc.tools.tables import console, table
 from mlc.tuning.variants import Variants

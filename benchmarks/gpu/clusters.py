@@ -23,7 +23,7 @@ from mlc.driver.lower import run
 from mlc.driver.onnx_source import OnnxSource
 from mlc.options import Options
 from mlc.passes.context import MlcContext
-from mlc.passes.schedule.gpu.block_time import block_time
+from mlc.passes.cost.nest_time import block_time
 from mlc.passes.schedule.gpu.tensor_cores import tensor_cores
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
 from mlc.passes.schedule.raise_to_poly import RaiseToPoly

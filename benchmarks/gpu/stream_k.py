@@ -22,9 +22,9 @@ from mlc.dialects.kernel import CallOp, FuncOp
 from mlc.driver.lower import run
 from mlc.driver.onnx_source import OnnxSource
 from mlc.options import Options
+from mlc.passes.cost.block_time import BlockTime, SplitSum
 from mlc.passes.schedule.split_reductions import sum_of
 from mlc.target import GpuTarget
-from mlc.target.block_time import BlockTime, SplitSum
 from mlc.tools.tables import console, table
 
 MODELS = ("resnet50", "vgg16", "bert", "vit", "gpt2")

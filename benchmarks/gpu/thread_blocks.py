@@ -24,7 +24,7 @@ from mlc.driver.lower import run
 from mlc.driver.onnx_source import OnnxSource
 from mlc.options import Options
 from mlc.passes.codegen.cuda.launch_geometry import geometry_of
-from mlc.passes.schedule.gpu.block_time import block_time
+from mlc.passes.cost.nest_time import block_time
 from mlc.passes.schedule.polyhedral.statement_view import statements_of
 from mlc.pipelines.backends import backend_of
 from mlc.target import GpuTarget

@@ -43,12 +43,12 @@ from mlc.dialects.graph.minimal_filtering import TAPS, matrices
 from mlc.dialects.semantics.expr import Expr, parse, substitute
 from mlc.dialects.types import element_of, shape_of
 from mlc.passes.context import gpu_of
+from mlc.passes.cost.block_time import FLOAT, BlockTime, SplitSum
 from mlc.passes.graph.patterns.constants import constant_values, sole_user
 from mlc.passes.layout.blocking.whole_tiles import whole_tiles
 from mlc.passes.op_builder import OpBuilder
 from mlc.passes.rewriter import bodies, erase_unused
 from mlc.target import GpuTarget
-from mlc.target.block_time import FLOAT, BlockTime, SplitSum
 
 SHAPES = ((128, 128), (64, 64), (32, 32))  # rows and columns of a tile of a product, as schedules have
 

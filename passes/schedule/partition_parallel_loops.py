@@ -24,8 +24,8 @@ from xdsl.passes import ModulePass
 from mlc.dialects import kernel
 from mlc.dialects.poly import ScheduleAttr
 from mlc.passes.context import target_of
-from mlc.passes.schedule.cost.data_movement import Edge, edges_of_calls
-from mlc.passes.schedule.cost.partitioned_kernel import PartitionedKernel
+from mlc.passes.cost.data_movement import Edge, edges_of_calls
+from mlc.passes.cost.partitioned_kernel import PartitionedKernel
 from mlc.passes.schedule.rules.fallback import chosen_by_rule
 
 REACH = 2  # edges from a kernel to the kernels that choose again with it

@@ -33,6 +33,7 @@ from mlc.dialects.poly import ScheduleError
 from mlc.dialects.semantics.dims import Dim, DimLike, ceildiv, evaluate, floordiv, product
 from mlc.dialects.types import element_of, memref, shape_of, tensor
 from mlc.passes.context import MlcContext, gpu_of
+from mlc.passes.cost.block_time import SplitSum, has_parts
 from mlc.passes.schedule.apply_schedules import following
 from mlc.passes.schedule.collapse_iterators import CollapseIterators
 from mlc.passes.schedule.gpu.kernel_copy import KernelCopy
@@ -57,7 +58,6 @@ from mlc.passes.schedule.polyhedral.merged_rows import merge_rows
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
 from mlc.passes.schedule.raise_to_poly import RaiseToPoly
 from mlc.target import GpuTarget
-from mlc.target.block_time import SplitSum, has_parts
 
 T = TypeVar("T")
 Estimate = Callable[[Sequence[StatementView], GpuTarget, str], T]

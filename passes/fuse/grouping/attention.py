@@ -20,8 +20,8 @@ from mlc.dialects.semantics.dims import product
 from mlc.dialects.semantics.expr import Call, Const, Load, loads
 from mlc.dialects.types import Shape, element_of, is_float, shape_of
 from mlc.passes.assumed_extents import LONG
+from mlc.passes.cost.block_time import QUERIES, parts_of_keys
 from mlc.target import CpuTarget, GpuTarget, Target
-from mlc.target.block_time import QUERIES, parts_of_keys
 
 STREAMED_ROWS = 4  # times the sums in flight: of a block with fewer whole rows, the operands pass through L2 too often
 

@@ -19,9 +19,9 @@ from mlc.dialects.graph import ContractOp, MapOp
 from mlc.dialects.semantics.dims import product
 from mlc.dialects.semantics.expr import Call, Load
 from mlc.dialects.types import Shape, element_of, is_float, shape_of
+from mlc.passes.cost.block_time import COLUMNS, QUERIES
 from mlc.passes.fuse.grouping.attention import HALVES
 from mlc.target import CpuTarget, GpuTarget, Target
-from mlc.target.block_time import COLUMNS, QUERIES
 
 
 @dataclass(frozen=True)

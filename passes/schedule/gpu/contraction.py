@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from mlc.dialects.poly import LoopNest, ThreadBlock, TiledLoop
-from mlc.passes.schedule.gpu.block_time import fastest_first, sharing
+from mlc.passes.cost.nest_time import fastest_first, sharing
 from mlc.passes.schedule.gpu.tile_sizes import lanes_of, padded, points, spread, tile_of
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, epilogue_follows
 from mlc.passes.schedule.rules.operand_roles import OperandRoles, factors, is_sum

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mlc.dialects.poly import LoopNest, TiledLoop
-from mlc.passes.schedule.cost.lane_sizes import lane_sizes
+from mlc.passes.cost.lane_sizes import lane_sizes
 from mlc.passes.schedule.gpu.tile_sizes import ROWS, budget_of, lanes_of, points, spread
 from mlc.passes.schedule.polyhedral.dependences import one_point
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, epilogue_follows

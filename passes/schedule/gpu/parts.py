@@ -11,7 +11,8 @@ from mlc.dialects.poly import LoopNest
 from mlc.dialects.semantics.dims import Dim, DimLike, ceildiv, dim_min, evaluate
 from mlc.dialects.types import element_of
 from mlc.passes.assumed_extents import LONG, SCHEDULED
-from mlc.passes.schedule.gpu.block_time import block_time
+from mlc.passes.cost.block_time import GAIN, BlockTime, SplitSum, split_keys
+from mlc.passes.cost.nest_time import block_time
 from mlc.passes.schedule.gpu.contraction import contraction
 from mlc.passes.schedule.gpu.generic import ROW, long_rows
 from mlc.passes.schedule.gpu.part_numbers import PART
@@ -23,7 +24,6 @@ from mlc.passes.schedule.polyhedral.statement_view import StatementView
 from mlc.passes.schedule.rules.operand_roles import is_sum
 from mlc.passes.schedule.rules.streaming import Stream, streams
 from mlc.target import GpuTarget
-from mlc.target.block_time import GAIN, BlockTime, SplitSum, split_keys
 
 WHOLE = ("f32", "f64", "i32", "i64")  # elements in which a part of a sum loses nothing
 

@@ -27,6 +27,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from mlc.dialects import kernel, poly
 from mlc.dialects.semantics.dims import Dim, DimLike, evaluate, floordiv, product
 from mlc.dialects.types import element_name, element_of, lowest, memref, shape_of
+from mlc.passes.cost.block_time import part_size
 from mlc.passes.schedule.gpu.kernel_copy import Index, KernelCopy
 from mlc.passes.schedule.gpu.part_numbers import PART
 from mlc.passes.schedule.gpu.parts import open_size, open_terms, running_sum
@@ -34,7 +35,6 @@ from mlc.passes.schedule.polyhedral.part_masks import mask_first, masked_stateme
 from mlc.passes.schedule.polyhedral.running_reductions import Running, running_reductions
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
 from mlc.passes.schedule.rules.streaming import Stream
-from mlc.target.block_time import part_size
 
 Kernel = tuple[kernel.FuncOp, list[int]]  # and which arguments of the kernel that was split it has
 

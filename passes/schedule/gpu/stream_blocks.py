@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mlc.dialects.poly import LoopNest, Partition, TiledLoop
+from mlc.passes.cost.block_time import COLUMNS
 from mlc.passes.schedule.gpu.tile_sizes import lanes_of, points
 from mlc.passes.schedule.polyhedral.shared_axes import Axis
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 from mlc.passes.schedule.rules.operand_roles import is_sum
 from mlc.passes.schedule.rules.streaming import Stream
-from mlc.target.block_time import COLUMNS
 
 HALF_FULL = 9  # rows of a fragment of 16 at least
 

@@ -17,6 +17,7 @@ from functools import partial
 from mlc.dialects.kernel import MMA_SHAPES
 from mlc.dialects.poly import LoopNest, ThreadBlock, TiledLoop
 from mlc.dialects.semantics.dims import Dim
+from mlc.passes.cost.block_time import COLUMNS, QUERIES
 from mlc.passes.schedule.gpu.generic import joint
 from mlc.passes.schedule.gpu.stream_blocks import HALF_FULL, StreamBlocks, blocks_of, columns_of, is_loop, nests_of
 from mlc.passes.schedule.gpu.tensor_cores import instruction_of
@@ -27,7 +28,6 @@ from mlc.passes.schedule.rules.candidates import Rule, first_of
 from mlc.passes.schedule.rules.operand_roles import is_sum
 from mlc.passes.schedule.rules.streaming import Stream, streams
 from mlc.target import GpuTarget
-from mlc.target.block_time import COLUMNS, QUERIES
 
 SHAPES = ((64, 64), (64, 32), (32, 64), (32, 32), (16, 32), (16, 16))
 """Rows × points of the reduction in a block, the best first: with more rows the operands are read less often."""

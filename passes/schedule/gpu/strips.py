@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mlc.dialects.poly import LoopNest, TiledLoop
-from mlc.passes.schedule.cost.lane_sizes import lane_sizes
+from mlc.passes.cost.lane_sizes import lane_sizes
 from mlc.passes.schedule.gpu.part_numbers import PART
 from mlc.passes.schedule.gpu.tile_sizes import padded, points, tile_of
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, epilogue_follows

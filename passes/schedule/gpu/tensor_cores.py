@@ -11,13 +11,13 @@ from mlc.dialects.kernel import MMA_SHAPES, MmaShape, factor_element
 from mlc.dialects.poly import LoopNest, ThreadBlock, TiledLoop
 from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.types import ITEMSIZE, element_of
-from mlc.passes.schedule.gpu.block_time import faster_pair, fastest_first, sharing
+from mlc.passes.cost.block_time import WARPGROUP
+from mlc.passes.cost.nest_time import faster_pair, fastest_first, sharing
 from mlc.passes.schedule.gpu.contraction import COMPUTED, computed, contraction, roles_of
 from mlc.passes.schedule.gpu.tile_sizes import padded, points
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, epilogue_follows
 from mlc.passes.schedule.rules.operand_roles import OperandRoles
 from mlc.target import GpuTarget
-from mlc.target.block_time import WARPGROUP
 
 SHAPES = (
     ((128, 128), (2, 4)), ((128, 64), (2, 2)), ((64, 128), (2, 2)), ((64, 64), (2, 2)), ((32, 64), (1, 4)),

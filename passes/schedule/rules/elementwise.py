@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mlc.dialects.poly import LoopNest, TiledLoop
-from mlc.passes.schedule.cost.extent_partition import rows_of
-from mlc.passes.schedule.cost.lane_sizes import lane_sizes
+from mlc.passes.cost.extent_partition import rows_of
+from mlc.passes.cost.lane_sizes import lane_sizes
 from mlc.passes.schedule.polyhedral.dependences import one_point
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 from mlc.passes.schedule.rules.candidates import by_rank

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from mlc.dialects.poly import TiledLoop
 from mlc.dialects.semantics.dims import DimLike
 from mlc.passes.assumed_extents import SCHEDULED
-from mlc.passes.schedule.cost.extent_partition import Sizes, rows_of
-from mlc.passes.schedule.cost.lane_sizes import lane_sizes, long_run
+from mlc.passes.cost.extent_partition import Sizes, rows_of
+from mlc.passes.cost.lane_sizes import lane_sizes, long_run
 from mlc.passes.schedule.rules.operand_roles import OperandRoles, stored_panel_width
 from mlc.target import CpuTarget
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from mlc.dialects.poly import LoopNest, TiledLoop
 from mlc.dialects.semantics.dims import Dim, DimLike, product
 from mlc.dialects.types import ITEMSIZE, element_of
-from mlc.passes.schedule.cost.lane_sizes import lane_sizes
+from mlc.passes.cost.lane_sizes import lane_sizes
 from mlc.passes.schedule.polyhedral.dependences import one_point
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 from mlc.passes.schedule.rules.operand_roles import is_matrix_product

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mlc.dialects.poly import LoopNest, TiledLoop
-from mlc.passes.schedule.cost.lane_sizes import lane_sizes
+from mlc.passes.cost.lane_sizes import lane_sizes
 from mlc.passes.schedule.polyhedral.dependences import components, one_point
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 from mlc.target import CpuTarget

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from xdsl.dialects import memref
 
 from mlc.dialects.poly import LoopNest, TiledLoop
-from mlc.passes.schedule.cost.extent_partition import rows_of
-from mlc.passes.schedule.cost.lane_sizes import lane_sizes, long_run
+from mlc.passes.cost.extent_partition import rows_of
+from mlc.passes.cost.lane_sizes import lane_sizes, long_run
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView, epilogue_follows
 from mlc.passes.schedule.rules.candidates import by_rank
 from mlc.passes.schedule.rules.operand_roles import is_sum

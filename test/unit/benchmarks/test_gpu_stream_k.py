@@ -9,8 +9,8 @@ import pytest
 from benchmarks.gpu.shapes import SHAPES
 from benchmarks.gpu.stream_k import estimate, stream_k
 from mlc import target
+from mlc.passes.cost.block_time import BlockTime, SplitSum
 from mlc.target import GpuTarget
-from mlc.target.block_time import BlockTime, SplitSum
 
 GPU = target.get("cuda:sm_80")
 assert isinstance(GPU, GpuTarget)

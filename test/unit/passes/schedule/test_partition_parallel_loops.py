@@ -12,14 +12,14 @@ from mlc.dialects.kernel import FuncOp
 from mlc.dialects.poly import ScheduleAttr, TiledLoop, schedule_of, schedule_text
 from mlc.dialects.semantics.dims import DimLike, parse_dim
 from mlc.passes.context import MlcContext
+from mlc.passes.cost.load_imbalance import load_imbalance
+from mlc.passes.cost.partitioned_kernel import Period, period
 from mlc.passes.fuse.form_kernels import FormKernels
 from mlc.passes.kernel.count_work import CountWork
 from mlc.passes.kernel.lower_kernels import LowerKernels
 from mlc.passes.layout.blocking.blocked_layout import blocked, blocked_conv
 from mlc.passes.schedule.apply_schedules import ApplySchedules
 from mlc.passes.schedule.choose_schedule import ChooseSchedule
-from mlc.passes.schedule.cost.load_imbalance import load_imbalance
-from mlc.passes.schedule.cost.partitioned_kernel import Period, period
 from mlc.passes.schedule.partition_parallel_loops import PartitionParallelLoops, split_like
 from mlc.passes.schedule.polyhedral.statement_view import Access
 from mlc.passes.schedule.raise_to_poly import RaiseToPoly

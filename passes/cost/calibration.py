@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mlc.target.block_time import BlockTime, SplitSum
+from mlc.passes.cost.block_time import BlockTime, SplitSum
 from mlc.target.gpu import GpuTarget
 
 FITTED = ("l2_read", "shared_read", "term_cycles", "launch_cycles")

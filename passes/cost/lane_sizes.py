@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from mlc.dialects.semantics.dims import DimLike
-from mlc.passes.schedule.cost.extent_partition import Sizes
+from mlc.passes.cost.extent_partition import Sizes
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 from mlc.target import CpuTarget
 

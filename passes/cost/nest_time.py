@@ -9,10 +9,10 @@ from dataclasses import replace
 from mlc.dialects.kernel import MMA_SHAPES, factor_element
 from mlc.dialects.poly import LoopNest, ThreadBlock
 from mlc.dialects.types import ITEMSIZE, element_of
+from mlc.passes.cost.block_time import FLOAT, GAIN, BlockTime
 from mlc.passes.schedule.gpu.tile_sizes import padded, points
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 from mlc.target import GpuTarget
-from mlc.target.block_time import FLOAT, GAIN, BlockTime
 
 CLOSE = 1.1  # a ratio of times that an estimate does not tell apart
 GROUP_ROWS = 64  # of an instruction of a warpgroup, each of which reads all its columns

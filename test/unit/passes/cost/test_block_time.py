@@ -6,8 +6,8 @@ import random
 from dataclasses import replace
 
 from mlc import target
+from mlc.passes.cost.block_time import BlockTime, has_parts, part_size, split_keys
 from mlc.target import GpuTarget
-from mlc.target.block_time import BlockTime, has_parts, part_size, split_keys
 
 GPU = target.get("cuda:sm_80")
 assert isinstance(GPU, GpuTarget)

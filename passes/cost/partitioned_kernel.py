@@ -12,7 +12,7 @@ from mlc.dialects import kernel
 from mlc.dialects.poly import LoopNest, Partition, ScheduleAttr, TiledLoop, schedule_of
 from mlc.dialects.semantics.dims import Dim, DimLike, product
 from mlc.dialects.types import bytes_of
-from mlc.passes.schedule.cost.load_imbalance import load_imbalance, seconds, tiles_of
+from mlc.passes.cost.load_imbalance import load_imbalance, seconds, tiles_of
 from mlc.passes.schedule.polyhedral.statement_view import Access, statements_of
 from mlc.target import CpuTarget
 

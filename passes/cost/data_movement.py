@@ -12,8 +12,8 @@ from xdsl.ir import OpResult, SSAValue
 from mlc.dialects import kernel
 from mlc.dialects.graph import BitcastOp, ConcatOp, ReshapeOp, SliceOp
 from mlc.dialects.types import bytes_of
-from mlc.passes.schedule.cost.load_imbalance import PAIR
-from mlc.passes.schedule.cost.partitioned_kernel import PartitionedKernel
+from mlc.passes.cost.load_imbalance import PAIR
+from mlc.passes.cost.partitioned_kernel import PartitionedKernel
 
 
 @dataclass(eq=False)
