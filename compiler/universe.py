@@ -19,28 +19,28 @@ from mlc import plugins
 _DIALECTS = {"comm": "Comm", "graph": "Graph", "kernel": "Kernel", "poly": "Poly", "rt": "Rt"}
 """Name and module of a dialect, and the object that is it."""
 
-_PASSES = {
+PASSES = {
     "graph": "verify-graph simplify-quantization integer-products canonicalize-graph fold-constants fold-scale"
     " hoist-loop-invariants distribute-loops fuse-maps fuse-stencils hoist-invariants differentiate",
     "layout": "assign-layout pack-weights pack-operands transpose-operands pack-quantized-weights decompose-pack"
     " interleave-gates winograd winograd-gradients scale-weights sink-casts verify-layout",
-    "autodiff": "recompute-scores split-chains rematerialize",
+    "fuse.autodiff": "recompute-scores split-chains rematerialize",
     "fuse": "factor-sums reassociate-sums fuse-reductions expand-contractions expand-winograd sink-reshapes"
     " split-yields split-concats defer-normalization form-kernels deduplicate-kernels delay-updates",
     "kernel": "requantize-in-floats lower-kernels count-work verify-kernel",
     "schedule": "raise-to-poly prove-in-place apply-tuned apply-schedules choose-schedule collapse-iterators"
     " apply-parts split-reductions choose-gpu-schedule partition-parallel-loops"
     " verify-poly",
-    "masks": "restrict-domains compute-bands",
+    "schedule.masks": "restrict-domains compute-bands",
     "tile": "tile-kernels",
     "loops": "lower-tiles merge-tail-reductions roll-epilogues spill-locals verify-loops",
-    "streaming": "promote-locals use-exp2 hoist-copies split-loops order-blocks share-locals",
+    "device.streaming": "promote-locals use-exp2 hoist-copies split-loops order-blocks share-locals",
     "device": "stage-operands use-tensor-cores use-warpgroups copy-by-tma store-by-tma specialize-warps raster-tiles"
     " stream-k pipeline-copies distribute-values insert-block-barriers set-launch-geometry",
     "plan": "build-program overlap-collectives assign-memory-spaces plan-memory insert-barriers annotate-launches"
     " verify-plan",
 }
-"""The passes of each stage: ``fold-constants`` is the class ``FoldConstants`` of the file ``fold_constants.py``."""
+"""The passes of each folder: ``fold-constants`` is the class ``FoldConstants`` of the file ``fold_constants.py``."""
 
 
 def _lazily(module: str, name: str) -> Callable[[], Any]:
@@ -54,5 +54,5 @@ def _pass(stage: str, name: str) -> Callable[[], type[ModulePass]]:
 UNIVERSE = Universe(
     all_dialects={name: _lazily(f"mlc.dialects.{name}", dialect) for name, dialect in _DIALECTS.items()},
     all_passes={name: partial(plugins.loaded, "mlc.passes", name) for name in plugins.found("mlc.passes")}
-    | {name: _pass(stage, name) for stage, names in _PASSES.items() for name in names.split()},
+    | {name: _pass(stage, name) for stage, names in PASSES.items() for name in names.split()},
 )

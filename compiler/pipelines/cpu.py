@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mlc.passes.autodiff.recompute_scores import RecomputeScores
-from mlc.passes.autodiff.rematerialize import Rematerialize
+from mlc.passes.fuse.autodiff.recompute_scores import RecomputeScores
+from mlc.passes.fuse.autodiff.rematerialize import Rematerialize
 from mlc.passes.fuse.deduplicate_kernels import DeduplicateKernels
 from mlc.passes.fuse.defer_normalization import DeferNormalization
 from mlc.passes.fuse.delay_updates import DelayUpdates
@@ -27,8 +27,6 @@ from mlc.passes.loops.lower_tiles import LowerTiles
 from mlc.passes.loops.roll_epilogues import RollEpilogues
 from mlc.passes.loops.spill_locals import SpillLocals
 from mlc.passes.loops.verify_loops import VerifyLoops
-from mlc.passes.masks.compute_bands import ComputeBands
-from mlc.passes.masks.restrict_domains import RestrictDomains
 from mlc.passes.plan.annotate_launches import AnnotateLaunches
 from mlc.passes.plan.build_program import BuildProgram
 from mlc.passes.plan.insert_barriers import InsertBarriers
@@ -39,6 +37,8 @@ from mlc.passes.schedule.apply_schedules import ApplySchedules
 from mlc.passes.schedule.apply_tuned import ApplyTuned
 from mlc.passes.schedule.choose_schedule import ChooseSchedule
 from mlc.passes.schedule.collapse_iterators import CollapseIterators
+from mlc.passes.schedule.masks.compute_bands import ComputeBands
+from mlc.passes.schedule.masks.restrict_domains import RestrictDomains
 from mlc.passes.schedule.partition_parallel_loops import PartitionParallelLoops
 from mlc.passes.schedule.prove_in_place import ProveInPlace
 from mlc.passes.schedule.raise_to_poly import RaiseToPoly

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mlc.passes.autodiff.recompute_scores import RecomputeScores
-from mlc.passes.autodiff.rematerialize import Rematerialize
-from mlc.passes.autodiff.split_chains import SplitChains
 from mlc.passes.device.copy_by_tma import CopyByTma
 from mlc.passes.device.distribute_values import DistributeValues
 from mlc.passes.device.insert_block_barriers import InsertBlockBarriers
@@ -17,8 +14,17 @@ from mlc.passes.device.specialize_warps import SpecializeWarps
 from mlc.passes.device.stage_operands import StageOperands
 from mlc.passes.device.store_by_tma import StoreByTma
 from mlc.passes.device.stream_k import StreamK
+from mlc.passes.device.streaming.hoist_copies import HoistCopies
+from mlc.passes.device.streaming.order_blocks import OrderBlocks
+from mlc.passes.device.streaming.promote_locals import PromoteLocals
+from mlc.passes.device.streaming.share_locals import ShareLocals
+from mlc.passes.device.streaming.split_loops import SplitLoops
+from mlc.passes.device.streaming.use_exp2 import UseExp2
 from mlc.passes.device.use_tensor_cores import UseTensorCores
 from mlc.passes.device.use_warpgroups import UseWarpgroups
+from mlc.passes.fuse.autodiff.recompute_scores import RecomputeScores
+from mlc.passes.fuse.autodiff.rematerialize import Rematerialize
+from mlc.passes.fuse.autodiff.split_chains import SplitChains
 from mlc.passes.fuse.deduplicate_kernels import DeduplicateKernels
 from mlc.passes.fuse.defer_normalization import DeferNormalization
 from mlc.passes.fuse.delay_updates import DelayUpdates
@@ -46,8 +52,6 @@ from mlc.passes.loops.lower_tiles import LowerTiles
 from mlc.passes.loops.merge_tail_reductions import MergeTailReductions
 from mlc.passes.loops.spill_locals import SpillLocals
 from mlc.passes.loops.verify_loops import VerifyLoops
-from mlc.passes.masks.compute_bands import ComputeBands
-from mlc.passes.masks.restrict_domains import RestrictDomains
 from mlc.passes.plan.annotate_launches import AnnotateLaunches
 from mlc.passes.plan.assign_memory_spaces import AssignMemorySpaces
 from mlc.passes.plan.build_program import BuildProgram
@@ -59,16 +63,12 @@ from mlc.passes.schedule.apply_schedules import ApplySchedules
 from mlc.passes.schedule.apply_tuned import ApplyTuned
 from mlc.passes.schedule.choose_gpu_schedule import ChooseGpuSchedule
 from mlc.passes.schedule.collapse_iterators import CollapseIterators
+from mlc.passes.schedule.masks.compute_bands import ComputeBands
+from mlc.passes.schedule.masks.restrict_domains import RestrictDomains
 from mlc.passes.schedule.prove_in_place import ProveInPlace
 from mlc.passes.schedule.raise_to_poly import RaiseToPoly
 from mlc.passes.schedule.split_reductions import SplitReductions
 from mlc.passes.schedule.verify_poly import VerifyPoly
-from mlc.passes.streaming.hoist_copies import HoistCopies
-from mlc.passes.streaming.order_blocks import OrderBlocks
-from mlc.passes.streaming.promote_locals import PromoteLocals
-from mlc.passes.streaming.share_locals import ShareLocals
-from mlc.passes.streaming.split_loops import SplitLoops
-from mlc.passes.streaming.use_exp2 import UseExp2
 from mlc.passes.tile.tile_kernels import TileKernels
 from mlc.pipelines.backend import Stages
 

@@ -38,11 +38,11 @@ from mlc.passes.device.loops.insertion import Inserter, next_slot
 from mlc.passes.device.loops.pipelined_copies import Copy, copies_of, has_registers
 from mlc.passes.device.loops.recompute import recomputed
 from mlc.passes.device.loops.ring_depth import ring_depth
+from mlc.passes.device.streaming.promote_locals import is_stream_of_fragments
+from mlc.passes.device.streaming.values.guards import is_guard
 from mlc.passes.effects import erase_dead
 from mlc.passes.schedule.apply_schedules import following
 from mlc.passes.shared_memory import check_shared
-from mlc.passes.streaming.promote_locals import is_stream_of_fragments
-from mlc.passes.streaming.values.guards import is_guard
 from mlc.target import GpuTarget
 
 

@@ -37,11 +37,11 @@ from mlc.passes.device.gathers.widening import Widening
 from mlc.passes.device.loops.coefficients import constant_of, most_of
 from mlc.passes.device.loops.recompute import recomputed
 from mlc.passes.device.loops.staged_reads import StagedRead, staged_reads
+from mlc.passes.device.streaming.promote_locals import is_stream_of_fragments
 from mlc.passes.loops.body.tile_values import offset_type
 from mlc.passes.schedule.apply_schedules import following
 from mlc.passes.schedule.gpu.tile_sizes import padded
 from mlc.passes.shared_memory import shared_bytes
-from mlc.passes.streaming.promote_locals import is_stream_of_fragments
 from mlc.target import GpuTarget
 
 STEPS = (16, 8, 4)  # of a sum that are staged together, the best first, where the schedule does not say it

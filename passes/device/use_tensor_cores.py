@@ -36,9 +36,9 @@ from mlc.passes.device.distribution.swizzle import swizzled
 from mlc.passes.device.distribution.value_classes import value_classes
 from mlc.passes.device.loops.staged_products import Factor, HeldFactor, StagedProduct, staged_product, strides_of
 from mlc.passes.device.loops.widened_operands import copied_from, widen_operand
+from mlc.passes.device.streaming.promote_locals import is_stream_of_fragments
 from mlc.passes.schedule.apply_schedules import following
 from mlc.passes.schedule.gpu.tile_sizes import padded
-from mlc.passes.streaming.promote_locals import is_stream_of_fragments
 from mlc.target import GpuTarget
 
 BANK_PADDING = 8  # elements of f32 after a row of steps, which single loads read without conflicts

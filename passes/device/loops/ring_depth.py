@@ -9,8 +9,8 @@ from xdsl.dialects import scf
 from mlc.dialects import kernel
 from mlc.dialects.poly import ScheduleError, schedule_of, thread_block_of
 from mlc.passes.device.loops.coefficients import constant_of
+from mlc.passes.device.streaming.promote_locals import is_stream_of_fragments
 from mlc.passes.shared_memory import bytes_beside, local_bytes, shared_bytes
-from mlc.passes.streaming.promote_locals import is_stream_of_fragments
 from mlc.target import GpuTarget
 
 DEEPEST = 4  # buffers of a ring

@@ -10,11 +10,11 @@ ROOT = Path(__file__).parents[3] / "passes"
 
 ALLOWED = {
     "assumed_extents.py SCHEDULED LONG PLANNED": "assumed values of symbolic dimensions",
-    "autodiff/rematerialize.py ROUNDS ATTEMPTS": "search effort",
-    "autodiff/saving/budget.py OPERATORS": "compile time",
-    "autodiff/saving/budget.py PRODUCTS FUNCTION KERNEL": "ratios: bytes that others are worth, for comparisons",
-    "autodiff/saving/budget.py SMALL": "a ratio: the part of the bytes alive that is worth a kernel",
-    "autodiff/saving/elementwise.py LARGEST": "compile time",
+    "fuse/autodiff/rematerialize.py ROUNDS ATTEMPTS": "search effort",
+    "fuse/autodiff/saving/budget.py OPERATORS": "compile time",
+    "fuse/autodiff/saving/budget.py PRODUCTS FUNCTION KERNEL": "ratios: bytes that others are worth, for comparisons",
+    "fuse/autodiff/saving/budget.py SMALL": "a ratio: the part of the bytes alive that is worth a kernel",
+    "fuse/autodiff/saving/elementwise.py LARGEST": "compile time",
     "codegen/c_like/c_ops.py _CMPF_UNORDERED": "an enumeration of MLIR",
     "codegen/c_like/c_types.py WIDTHS": "vector types of mlc_vec.h, the same for every target",
     "codegen/cpu/c_body.py LAUNCHES": "compile time",

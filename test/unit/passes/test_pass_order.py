@@ -15,7 +15,7 @@ from mlc.pipelines.backends import backend_of
 
 ROOT = Path(__file__).parents[3]
 TARGETS = ("x86-64-v3", "cuda:sm_90")
-TRIALS = {"mlc.passes.autodiff.saving.planned"}
+TRIALS = {"mlc.passes.fuse.autodiff.saving.planned"}
 """Helpers that run later passes on a copy of the module, to measure what a choice costs."""
 
 

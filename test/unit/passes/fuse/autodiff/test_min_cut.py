@@ -8,7 +8,7 @@ from collections.abc import Collection
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlc.passes.autodiff.saving.min_cut import min_cut
+from mlc.passes.fuse.autodiff.saving.min_cut import min_cut
 
 NODES = range(8)
 NUMBERS = st.sets(st.sampled_from(NODES))

@@ -26,7 +26,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from mlc.dialects import kernel
-from mlc.passes.streaming.promote_locals import is_stream_of_fragments
+from mlc.passes.device.streaming.promote_locals import is_stream_of_fragments
 
 LOG2_E = math.log2(math.e)
 

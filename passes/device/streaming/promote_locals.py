@@ -30,9 +30,9 @@ from mlc.dialects import kernel
 from mlc.dialects.poly import schedule_of, thread_block_of
 from mlc.passes.device.distribution.value_classes import extents
 from mlc.passes.device.loops.coefficients import constant_of
-from mlc.passes.streaming.values.guards import guards_to_loops
-from mlc.passes.streaming.values.kept_axes import keep_axes
-from mlc.passes.streaming.values.shared_values import share_values
+from mlc.passes.device.streaming.values.guards import guards_to_loops
+from mlc.passes.device.streaming.values.kept_axes import keep_axes
+from mlc.passes.device.streaming.values.shared_values import share_values
 
 
 @dataclass(frozen=True)

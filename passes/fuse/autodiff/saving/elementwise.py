@@ -16,8 +16,8 @@ from xdsl.ir import SSAValue
 from mlc.dialects.graph import MapOp, source_nodes, with_nodes
 from mlc.dialects.semantics.expr import Expr, Load, height, substitute, walk
 from mlc.dialects.types import shape_of
-from mlc.passes.autodiff.saving.live_values import LiveValues, size
-from mlc.passes.autodiff.saving.min_cut import min_cut
+from mlc.passes.fuse.autodiff.saving.live_values import LiveValues, size
+from mlc.passes.fuse.autodiff.saving.min_cut import min_cut
 from mlc.passes.graph.fuse_maps import DEPTH, NODES, FuseMaps, is_cheap
 from mlc.passes.graph.patterns.map_patterns import compact
 from mlc.passes.rewriter import erase_unused

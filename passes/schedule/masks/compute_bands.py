@@ -27,7 +27,7 @@ from mlc.dialects.semantics.dims import Dim
 from mlc.dialects.types import bytes_of, element_of, shape_of
 from mlc.passes.constant_bands import bands_of_argument, calls_of
 from mlc.passes.context import machine_of, weights_of
-from mlc.passes.masks.restrict_domains import drop_arguments
+from mlc.passes.schedule.masks.restrict_domains import drop_arguments
 from mlc.passes.schedule.polyhedral.masks import conditions_of
 from mlc.passes.schedule.polyhedral.restricted_body import Comparisons, constant, without_reads
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView, statements_of

@@ -20,7 +20,7 @@ from mlc.dialects.semantics.dims import evaluate, product, symbols_of
 from mlc.dialects.semantics.statement import Statement
 from mlc.dialects.types import shape_of
 from mlc.passes.assumed_extents import PLANNED
-from mlc.passes.autodiff.saving.live_values import LiveValues, size
+from mlc.passes.fuse.autodiff.saving.live_values import LiveValues, size
 from mlc.passes.graph.fuse_maps import is_cheap
 
 PRODUCTS = 4  # multiply-adds in the time in which a byte is moved

@@ -26,8 +26,8 @@ from mlc.passes.device.distribution.value_classes import extents
 from mlc.passes.device.loops.coefficients import depends
 from mlc.passes.device.loops.pipelined_copies import width_of
 from mlc.passes.device.loops.recompute import INDEX_ARITHMETIC
+from mlc.passes.device.streaming.promote_locals import is_stream_of_fragments
 from mlc.passes.effects import written_by
-from mlc.passes.streaming.promote_locals import is_stream_of_fragments
 
 
 @dataclass(frozen=True)

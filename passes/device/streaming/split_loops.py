@@ -29,9 +29,9 @@ from mlc.dialects.poly import schedule_of
 from mlc.dialects.semantics.dims import DimLike, ceildiv, dim_max, dim_min, floordiv
 from mlc.passes.device.distribution.value_classes import extents
 from mlc.passes.device.loops.coefficients import constant_of
+from mlc.passes.device.streaming.values.index_ranges import Condition, IndexRanges
 from mlc.passes.effects import erase_dead
 from mlc.passes.loops.index.index_builder import IndexBuilder
-from mlc.passes.streaming.values.index_ranges import Condition, IndexRanges
 
 
 @dataclass(frozen=True)

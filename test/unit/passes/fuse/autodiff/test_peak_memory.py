@@ -14,9 +14,9 @@ from mlc import target as targets
 from mlc.dialects.graph import ConcatOp, ContractOp, MapOp, ReduceOp, ReshapeOp, SliceOp, TransposeOp
 from mlc.dialects.semantics.interpreter import interpret
 from mlc.errors import InputError
-from mlc.passes.autodiff.rematerialize import Rematerialize
-from mlc.passes.autodiff.saving.planned import planned_arena
 from mlc.passes.context import MlcContext
+from mlc.passes.fuse.autodiff.rematerialize import Rematerialize
+from mlc.passes.fuse.autodiff.saving.planned import planned_arena
 
 
 def arena(b: GraphBuilder, module: ModuleOp) -> int:

@@ -11,10 +11,10 @@ from xdsl.ir import SSAValue
 from mlc import target as targets
 from mlc.dialects.graph import ContractOp, MapOp, ReduceOp, ReshapeOp, StructuredOp
 from mlc.dialects.semantics.interpreter import interpret
-from mlc.passes.autodiff.rematerialize import DERIVATIVES, Rematerialize
-from mlc.passes.autodiff.saving.budget import Budget
-from mlc.passes.autodiff.saving.live_values import LiveValues, size
-from mlc.passes.autodiff.saving.recompute import Recompute
+from mlc.passes.fuse.autodiff.rematerialize import DERIVATIVES, Rematerialize
+from mlc.passes.fuse.autodiff.saving.budget import Budget
+from mlc.passes.fuse.autodiff.saving.live_values import LiveValues, size
+from mlc.passes.fuse.autodiff.saving.recompute import Recompute
 from mlc.passes.graph.patterns.cleanup import eliminate_dead
 from mlc.target import CpuTarget
 

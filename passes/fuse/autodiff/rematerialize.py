@@ -26,12 +26,12 @@ from xdsl.ir import Block
 from xdsl.passes import ModulePass
 
 from mlc.errors import InputError
-from mlc.passes.autodiff.saving.budget import Budget, Recomputation
-from mlc.passes.autodiff.saving.elementwise import Boundary
-from mlc.passes.autodiff.saving.live_values import LiveValues
-from mlc.passes.autodiff.saving.planned import planned_arena
-from mlc.passes.autodiff.saving.recompute import Recompute
 from mlc.passes.context import machine_of
+from mlc.passes.fuse.autodiff.saving.budget import Budget, Recomputation
+from mlc.passes.fuse.autodiff.saving.elementwise import Boundary
+from mlc.passes.fuse.autodiff.saving.live_values import LiveValues
+from mlc.passes.fuse.autodiff.saving.planned import planned_arena
+from mlc.passes.fuse.autodiff.saving.recompute import Recompute
 from mlc.passes.fuse.grouping.kernel_order import ops_of
 from mlc.passes.graph.patterns.cleanup import eliminate_dead
 

@@ -23,9 +23,9 @@ from xdsl.rewriter import Rewriter
 from mlc.dialects import kernel
 from mlc.dialects.types import shape_of
 from mlc.passes.context import gpu_of
+from mlc.passes.device.streaming.promote_locals import is_stream_of_fragments
 from mlc.passes.schedule.apply_schedules import following
 from mlc.passes.shared_memory import check_shared, locals_of_loops
-from mlc.passes.streaming.promote_locals import is_stream_of_fragments
 
 
 @dataclass(frozen=True)

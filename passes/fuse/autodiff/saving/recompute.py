@@ -9,8 +9,8 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects.graph import ConstantOp, ReshapeOp, WeightOp, source_nodes, with_nodes
 from mlc.dialects.types import shape_of
-from mlc.passes.autodiff.saving.budget import Recomputation
-from mlc.passes.autodiff.saving.live_values import LiveValues
+from mlc.passes.fuse.autodiff.saving.budget import Recomputation
+from mlc.passes.fuse.autodiff.saving.live_values import LiveValues
 from mlc.passes.fuse.grouping.kernel_order import ops_of
 
 

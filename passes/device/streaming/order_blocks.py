@@ -24,7 +24,7 @@ from mlc.dialects.poly import schedule_of
 from mlc.dialects.semantics.dims import DimLike, evaluate
 from mlc.passes.device.loops.coefficients import constant_of
 from mlc.passes.device.loops.index_dims import dim_of
-from mlc.passes.streaming.values.guards import is_guard
+from mlc.passes.device.streaming.values.guards import is_guard
 
 
 @dataclass(frozen=True)
