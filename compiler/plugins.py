@@ -129,7 +129,7 @@ def backend_named(kind: str) -> Callable[[Target], Backend]:
         known = ", ".join(("cpu", "gpu", *found("mlc.backends")))
         hint = f"Install a plug-in with the entry point '{kind}' of mlc.backends; known are {known}"
         raise InputError(f"There is no backend for machines of the kind '{kind}'", stage="options", hint=hint)
-    return loaded("mlc.backends", kind)  # type: ignore[no-any-return]
+    return loaded("mlc.backends", kind)
 
 
 def frontend_of(path: Path) -> Any:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from mlc.target.base import Target
+from mlc.target.heuristics import GpuHeuristics
 
 KIB, MIB = 1 << 10, 1 << 20
 
@@ -41,7 +42,9 @@ class GpuTarget(Target):
     term_cycles: float = 16  # of a term at least, while a block waits for its operands: as if one copy were in flight
     launch_cycles: float = 3000  # of one more kernel
     arriving: float = 64  # bytes that reach a multiprocessor in a cycle, from L2 or from what others of a cluster read
+    access_cycles: float = 700  # of an access of L2 that others wait for
     processing_clusters: int = 8  # groups of multiprocessors (GPC); the blocks of a cluster are on those of one
+    heuristics: GpuHeuristics = field(default=GpuHeuristics())
 
     @property
     def flops(self) -> float:

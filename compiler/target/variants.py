@@ -23,14 +23,15 @@ _FACT = re.compile(r"(\w+)=([0-9]+)([KMG]?)")
 
 
 def variant(target: Target, facts: str) -> Target:
-    """``target`` with some facts replaced, ``field=number``; the number of a cache is its size in bytes."""
+    """``target`` with some facts replaced, ``field=number``, or numbers of its heuristics; the number of a cache is its
+    size in bytes."""
     if not facts:
         return target
+    heuristics = getattr(target, "heuristics", None)
     changed: dict[str, Any] = {}
     for fact in facts.split(","):
         found = _FACT.fullmatch(fact)
-        known = {f.name: getattr(target, f.name) for f in fields(target)}
-        known = {name: value for name, value in known.items() if isinstance(value, int | Cache)}
+        known = {**_numbers(target), **_numbers(heuristics)}
         if not found or found[1] not in known or not int(found[2]):
             hint = f"Write field=number, as in l2=512K; fields are {', '.join(known)}"
             raise InputError(f"'{fact}' is not a fact of a target", stage="options", hint=hint)
@@ -39,4 +40,13 @@ def variant(target: Target, facts: str) -> Target:
         if not least <= number <= most:
             raise InputError(f"'{fact}': no machine is like that", stage="options", hint=f"Give {least} to {most}")
         changed[found[1]] = replace(old, size=number) if isinstance(old, Cache) else number
+    chosen = {name: changed.pop(name) for name in _numbers(heuristics) if name in changed}
+    if chosen:
+        changed["heuristics"] = replace(heuristics, **chosen)  # type: ignore[type-var]
     return replace(target, name=f"{target.name}:{facts}", **changed)
+
+
+def _numbers(described: Any) -> dict[str, Any]:
+    """Return the fields of a target, or of its heuristics, that are numbers or caches."""
+    values = {f.name: getattr(described, f.name) for f in fields(described)} if described is not None else {}
+    return {name: value for name, value in values.items() if isinstance(value, int | Cache)}

@@ -14,17 +14,9 @@ from dataclasses import dataclass, replace
 from mlc.target.gpu import GpuTarget
 
 WARPGROUP = 4  # warps that copy the operands of others
-TERMS = 64  # of a part of a sum at least
-STAGED = 16  # terms that are staged together
-UNEVEN = 1.5  # times as fast are parts that do not divide a sum, where they are preferred to others
-GAIN = 0.8  # of the time of a whole sum that parts, or shares of tiles, may take at most
-KEYS = 128  # of a part of a running reduction at least: one or two steps of a stream
-QUERIES = 16  # that read the same keys: of so many, one thread block has all keys
-COLUMNS = 128  # of a sum along a stream at most that one block has, in registers as those of fragments
+KEYS = 128  # of which uneven parts of a running reduction are multiples: one or two steps of a stream
 HALF = 2  # bytes of an element of keys and values
 FLOAT = 4  # bytes of an element that threads multiply without tensor cores
-STEP = 64  # terms of a step, of which shares of tiles are made
-ACCESS = 700  # cycles of an access of L2 that others wait for
 
 
 @dataclass(frozen=True)
@@ -68,19 +60,21 @@ class BlockTime:
         wait = -(-blocks // self.together(target)) * target.term_cycles * self.wait
         return terms / parts * max(blocks * self.work(target), wait)
 
-    def shared_cycles(self, terms: int, target: GpuTarget, count: int, handover: float = 2 * ACCESS) -> float:
+    def shared_cycles(self, terms: int, target: GpuTarget, count: int, handover: float | None = None) -> float:
         """Cycles where ``count`` blocks share the last whole wave of as many tiles and those after it (stream-K): each
-        writes the part of a tile and asks semaphores (``handover``); the last block of a tile adds all its parts."""
+        writes the part of a tile and asks semaphores (``handover``, by default of two accesses); the last block of a
+        tile adds all its parts."""
         waves, rest = divmod(self.blocks, count)
         if not rest:
             return replace(self, shares=None).cycles(terms, target)
-        whole, steps = max(waves - 1, 0), math.ceil(terms / STEP)
+        whole, steps = max(waves - 1, 0), math.ceil(terms / target.heuristics.share_terms)
         tiles = whole + math.ceil((self.blocks - whole * count) * steps / count) / steps  # of a block
         each, parts = -(-count // target.multiprocessors), -(-count // (self.blocks - whole * count))
-        added = parts * (ACCESS + FLOAT * self.rows * self.columns / target.l2_read)
+        added = parts * (target.access_cycles + FLOAT * self.rows * self.columns / target.l2_read)
         wait = -(-each // self.together(target)) * tiles * target.term_cycles * self.wait
+        asked = 2 * target.access_cycles if handover is None else handover
         written = FLOAT * min(count, self.blocks * steps) * self.rows * self.columns / bytes_per_cycle(target)
-        return terms * max(each * tiles * self.work(target), wait) + handover + written + added
+        return terms * max(each * tiles * self.work(target), wait) + asked + written + added
 
     def counts(self, target: GpuTarget) -> list[int]:
         """The numbers of shares that run at a time, as many on each multiprocessor."""
@@ -129,7 +123,7 @@ class SplitSum:
     terms: int
     results: int
     target: GpuTarget
-    least: int = TERMS  # of a part
+    least: int | None = None  # terms of a part; by default ``part_terms``
     uneven: bool = False  # whether the last part may have terms of the one before, too, which count once
 
     def parts(self) -> int:
@@ -137,9 +131,13 @@ class SplitSum:
         no division is even."""
         best = min(self._divisors(), key=self.cycles, default=1)
         other = min(self._others(), key=self.cycles, default=best)
-        best = other if UNEVEN * self.cycles(other) < self.cycles(best) else best
+        best = other if self.target.heuristics.uneven_gain * self.cycles(other) < self.cycles(best) else best
         plain = replace(self, tiles=[tile for tile in self.tiles if not tile.shares])
-        return best if self.cycles(best) < GAIN * plain.cycles(1) else 1
+        return best if self.cycles(best) < self.target.heuristics.parts_gain * plain.cycles(1) else 1
+
+    def gains(self, parts: int) -> bool:
+        """Whether so many parts take at most ``parts_gain`` of the time of the whole sum."""
+        return self.cycles(parts) < self.target.heuristics.parts_gain * self.cycles(1)
 
     def ranked(self) -> list[int]:
         """Numbers of parts, the fastest first, 1 among them; none where no division is even."""
@@ -152,15 +150,20 @@ class SplitSum:
         whole = min(tile.cycles(terms, self.target, parts) for tile in self.tiles)
         return whole + (added if parts > 1 else 0)
 
+    @property
+    def _most(self) -> int:
+        """The most parts, of enough terms each."""
+        return self.terms // (self.least or self.target.heuristics.part_terms)
+
     def _divisors(self) -> Iterator[int]:
         """The numbers of parts of enough terms, multiples of what is staged together where there are such."""
-        even = [n for n in range(1, self.terms // self.least + 1) if self.terms % n == 0]
-        whole = [n for n in even if self.terms // n % STAGED == 0]
+        even = [n for n in range(1, self._most + 1) if self.terms % n == 0]
+        whole = [n for n in even if self.terms // n % self.target.heuristics.part_multiple == 0]
         yield from dict.fromkeys([1, *(whole or even)])
 
     def _others(self) -> Iterator[int]:
         """The numbers of parts of which the last one has terms of the one before, too."""
-        most = range(2, self.terms // self.least + 1) if self.uneven else ()
+        most = range(2, self._most + 1) if self.uneven else ()
         return (n for n in most if self.terms % n and has_parts(self.terms, n))
 
 
@@ -179,10 +182,10 @@ def split_keys(rows: int, blocks: int, columns: int, keys: int, target: GpuTarge
     """The keys of an attention in parts: ``rows`` queries read the same keys, of which there are ``blocks``;
     ``columns``: elements of a key and of a value. None for keys that one query alone reads, which have no use for a
     tile (its products are strips), and for many queries."""
-    if not 1 < rows < QUERIES:
+    if not 1 < rows < target.heuristics.queries:
         return None
     tile = BlockTime.of_threads(rows, columns, blocks, target, HALF)
-    return SplitSum([tile], keys, rows * blocks * columns, target, KEYS, uneven=True)
+    return SplitSum([tile], keys, rows * blocks * columns, target, target.heuristics.part_keys, uneven=True)
 
 
 def parts_of_keys(rows: int, blocks: int, columns: int, keys: int, target: GpuTarget) -> int:

@@ -9,12 +9,11 @@ from dataclasses import replace
 from mlc.dialects.kernel import MMA_SHAPES, factor_element
 from mlc.dialects.poly import LoopNest, ThreadBlock
 from mlc.dialects.types import ITEMSIZE, element_of
-from mlc.passes.cost.block_time import FLOAT, GAIN, BlockTime
+from mlc.passes.cost.block_time import FLOAT, BlockTime
 from mlc.passes.schedule.gpu.tile_sizes import padded, points
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 from mlc.target import GpuTarget
 
-CLOSE = 1.1  # a ratio of times that an estimate does not tell apart
 GROUP_ROWS = 64  # of an instruction of a warpgroup, each of which reads all its columns
 
 
@@ -43,31 +42,31 @@ def block_time(nest: LoopNest, s: StatementView, target: GpuTarget) -> BlockTime
 
 def fastest_first(nests: Sequence[LoopNest], s: StatementView, target: GpuTarget) -> list[LoopNest]:
     """Return ``nests``, which are given with the largest tile first, ordered by the estimated time of their blocks.
-    Those within a factor ``CLOSE`` of the best time are first, ordered by the multiprocessors that they occupy, then as
+    Those within a factor ``close`` of the best time are first, ordered by the multiprocessors that they occupy, then as
     given."""
     terms = points([s.bounds[i] for i in s.reduced])
     blocks = {nest: block_time(nest, s, target) for nest in nests}
     times = {nest: found.cycles(terms, target) for nest, found in blocks.items()}
-    close = [nest for nest in blocks if times[nest] <= CLOSE * min(times.values(), default=0)]
+    close = [nest for nest in blocks if times[nest] <= target.heuristics.close * min(times.values(), default=0)]
     close.sort(key=lambda nest: -blocks[nest].busy(target))
     return list(dict.fromkeys([*close, *sorted(blocks, key=times.__getitem__)]))
 
 
 def faster_pair(nest: LoopNest, pairs: Iterator[LoopNest], s: StatementView, target: GpuTarget) -> LoopNest:
     """Return the fastest of the nests ``pairs``, whose blocks work in pairs, if ``nest`` takes longer by more than
-    ``CLOSE``, since loads from L2 bound its time; otherwise ``nest``."""
+    ``close``, since loads from L2 bound its time; otherwise ``nest``."""
     terms = points([s.bounds[i] for i in s.reduced])
 
     def time(each: LoopNest) -> float:
         return block_time(each, s, target).cycles(terms, target)
 
     best = min(pairs, key=time, default=nest)
-    return best if CLOSE * time(best) < time(nest) else nest
+    return best if target.heuristics.close * time(best) < time(nest) else nest
 
 
 def sharing(ordered: Sequence[LoopNest], s: StatementView, target: GpuTarget) -> list[LoopNest]:
     """Return ``ordered``, the nests of a sum, together with the fastest nest whose last tiles blocks share
-    (stream-K). That nest is first if it takes at most ``GAIN`` of the best time, as for parts; it is second if it
+    (stream-K). That nest is first if it takes at most ``parts_gain`` of the best time, as for parts; it is second if it
     is faster at all."""
     known = len(s.reduced) == 1 and all(isinstance(extent, int) for extent in s.bounds.values())
     if not ordered or not known:
@@ -79,7 +78,7 @@ def sharing(ordered: Sequence[LoopNest], s: StatementView, target: GpuTarget) ->
     best = min(times, key=times.__getitem__)
     if best is ordered[0]:
         return [*ordered]
-    gains = times[best] < GAIN * times[ordered[0]]
+    gains = times[best] < target.heuristics.parts_gain * times[ordered[0]]
     return [best, *ordered] if gains else [ordered[0], best, *ordered[1:]]
 
 

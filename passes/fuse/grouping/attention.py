@@ -20,7 +20,7 @@ from mlc.dialects.semantics.dims import product
 from mlc.dialects.semantics.expr import Call, Const, Load, loads
 from mlc.dialects.types import Shape, element_of, is_float, shape_of
 from mlc.passes.assumed_extents import LONG
-from mlc.passes.cost.block_time import QUERIES, parts_of_keys
+from mlc.passes.cost.block_time import parts_of_keys
 from mlc.target import CpuTarget, GpuTarget, Target
 
 STREAMED_ROWS = 4  # times the sums in flight: of a block with fewer whole rows, the operands pass through L2 too often
@@ -148,14 +148,15 @@ def is_streamed(attention: Attention, target: Target) -> bool:
 
 
 def _is_streamed_on_gpu(attention: Attention, target: GpuTarget) -> bool:
-    """Return whether a thread block steps over all keys, for a block of ``QUERIES`` queries or more, or of a symbolic
+    """Return whether a thread block steps over all keys, for a block of ``queries`` queries or more, or of a symbolic
     number. Blocks of a symbolic extent have one size."""
     *batch, m, _ = attention.scores
-    if isinstance(m, int) and m < QUERIES:
+    if isinstance(m, int) and m < target.heuristics.queries:
         return _key_parts(attention, target) > 1
     if not _is_known(attention.scores) and not _has_known_elements(attention):
         return False
-    return not _is_known((*batch, m)) or product(batch) != 1 or m > QUERIES and m % QUERIES == 0  # type: ignore[operator]
+    rows = target.heuristics.queries
+    return not _is_known((*batch, m)) or product(batch) != 1 or m > rows and m % rows == 0  # type: ignore[operator]
 
 
 def _has_known_elements(attention: Attention) -> bool:

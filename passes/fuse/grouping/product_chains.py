@@ -19,7 +19,6 @@ from mlc.dialects.graph import ContractOp, MapOp
 from mlc.dialects.semantics.dims import product
 from mlc.dialects.semantics.expr import Call, Load
 from mlc.dialects.types import Shape, element_of, is_float, shape_of
-from mlc.passes.cost.block_time import COLUMNS, QUERIES
 from mlc.passes.fuse.grouping.attention import HALVES
 from mlc.target import CpuTarget, GpuTarget, Target
 
@@ -225,11 +224,12 @@ def _is_block(axes: Shape, sinks: Sequence[ContractOp], arrays: int, target: Tar
     matrices = product(outer)
     assert isinstance(points, int) and isinstance(matrices, int)
     columns = [product(shape_of(op.result)) // (matrices * points) for op in sinks]
-    several = points >= QUERIES and (matrices != 1 or points > QUERIES and points % QUERIES == 0)
+    least, widest = target.heuristics.queries, target.heuristics.stream_columns
+    several = points >= least and (matrices != 1 or points > least and points % least == 0)
     if not arrays:
-        return several and all(isinstance(n, int) and n <= COLUMNS for n in columns)
-    size = arrays * QUERIES + 2 * sum(columns)
-    return several and isinstance(size, int) and 4 * QUERIES * size <= target.shared
+        return several and all(isinstance(n, int) and n <= widest for n in columns)
+    size = arrays * least + 2 * sum(columns)
+    return several and isinstance(size, int) and 4 * least * size <= target.shared
 
 
 def _multiplies_halves(op: Operation) -> bool:

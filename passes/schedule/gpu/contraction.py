@@ -15,12 +15,7 @@ from mlc.passes.schedule.gpu.tile_sizes import lanes_of, padded, points, spread,
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, epilogue_follows
 from mlc.passes.schedule.rules.operand_roles import OperandRoles, factors, is_sum
 from mlc.target import GpuTarget
-
-SHAPES = ((128, 128), (64, 128), (64, 64), (32, 64), (32, 32), (16, 32), (8, 32))
-"""Rows × columns of a tile, the largest first. A larger tile reads less, a smaller one makes more blocks. The largest
-is only for columns of one iterator and for few accesses at computed offsets, because addresses take registers."""
-DEPTHS = (2, 3)  # buffers of a staged operand that are candidates, beside as many as fit
-COMPUTED = 3  # accesses at computed offsets whose addresses a tile of the largest shape has no registers for
+from mlc.target.heuristics import GpuHeuristics
 
 
 def contraction(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[LoopNest]:
@@ -48,11 +43,13 @@ def roles_of(s: StatementView) -> OperandRoles | None:
 def _tiles(statements: Sequence[StatementView], roles: OperandRoles, target: GpuTarget) -> Iterator[LoopNest]:
     """Yield candidates: tiles, the best first, then the best tile with fewer buffers."""
     first, names = statements[0], tuple(s.name for s in statements)
-    shapes = SHAPES[1:] if roles.panels or computed(statements, roles.lanes) >= COMPUTED else SHAPES
-    nests = [LoopNest("contraction", names, _band(roles, *shape), _sums(first)) for shape in shapes]
+    known = target.heuristics
+    smaller = roles.panels or computed(statements, roles.lanes) >= known.computed
+    shapes = known.tiles[1:] if smaller else known.tiles
+    nests = [LoopNest("contraction", names, _band(roles, *shape, known), _sums(first)) for shape in shapes]
     ordered = fastest_first(nests, first, target)
     yield from sharing(ordered, first, target)
-    yield from (replace(ordered[0], block=ThreadBlock(depth=depth)) for depth in DEPTHS)
+    yield from (replace(ordered[0], block=ThreadBlock(depth=depth)) for depth in known.depths)
 
 
 def computed(statements: Sequence[StatementView], lanes: str) -> int:
@@ -67,11 +64,11 @@ def _sums(s: StatementView) -> tuple[TiledLoop, ...]:
     return tuple(map(TiledLoop, s.reduced))
 
 
-def _band(roles: OperandRoles, m: int, n: int) -> tuple[TiledLoop, ...]:
+def _band(roles: OperandRoles, m: int, n: int, heuristics: GpuHeuristics) -> tuple[TiledLoop, ...]:
     """Return the band: rows along the innermost iterator of A, columns along the lanes and then the other iterators of
     B."""
     s, (*outer, row) = roles.s, roles.rows
-    columns = spread([*roles.panels, roles.lanes], s.bounds, roles.lanes, n)
+    columns = spread([*roles.panels, roles.lanes], s.bounds, roles.lanes, n, heuristics)
     shared = [i for i in s.parallel if i not in (*roles.rows, *roles.panels, roles.lanes)]
     before = [*map(TiledLoop, (*shared, *outer)), *columns[:-1]]
     return (*before, _power_of_two_tiles(tile_of(row, s.bounds[row], m)), _power_of_two_tiles(columns[-1]))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from mlc.dialects.poly import LoopNest, TiledLoop
 from mlc.passes.cost.lane_sizes import lane_sizes
-from mlc.passes.schedule.gpu.tile_sizes import ROWS, budget_of, lanes_of, points, spread
+from mlc.passes.schedule.gpu.tile_sizes import budget_of, lanes_of, points, spread
 from mlc.passes.schedule.polyhedral.dependences import one_point
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, epilogue_follows
 from mlc.passes.schedule.rules.candidates import Rule
@@ -14,9 +14,6 @@ from mlc.passes.schedule.rules.elementwise import is_elementwise
 from mlc.passes.schedule.rules.fallback import fallback
 from mlc.passes.schedule.rules.operand_roles import is_matrix_product
 from mlc.target import GpuTarget
-
-POINTS = 4  # of an elementwise tile that a thread computes: loads in flight
-ROW = 4  # elements of a row that a thread holds in registers
 
 
 def elementwise(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[LoopNest]:
@@ -37,7 +34,8 @@ def window(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[L
         rows = _slides(first)
         inner = tuple(map(TiledLoop, first.reduced))
         most = target.warp if _slides_across(first) else None
-        yield from _spread("window", statements, first, inner, target, ROWS if rows else 1, rows, most)
+        each = target.heuristics.window_rows if rows else 1
+        yield from _spread("window", statements, first, inner, target, each, rows, most)
 
 
 def _slides(s: StatementView) -> bool:
@@ -64,7 +62,7 @@ def rows(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[Loo
         return
     if sum(map(is_matrix_product, statements)) > 1:  # nests of their own compute several rows at a time
         return
-    width = target.block_threads * ROW
+    width = target.block_threads * target.heuristics.row_elements
     items = (*map(TiledLoop, inner[:-1]), TiledLoop(inner[-1], lane_sizes(whole.bounds[inner[-1]], width, width), True))
     yield LoopNest("rows", tuple(s.name for s in statements), tuple(map(TiledLoop, band)), items)
 
@@ -90,17 +88,19 @@ def joint(statements: Sequence[StatementView], target: GpuTarget, rules: Sequenc
     if not band or not one_point(statements, band):
         return
     lanes = lanes_of(first) if lanes_of(first) in band else band[-1]
-    tile = spread(band, first.bounds, lanes, budget_of([first.bounds[i] for i in band], target, 1))
+    budget = budget_of([first.bounds[i] for i in band], target, 1)
+    tile = spread(band, first.bounds, lanes, budget, target.heuristics)
     yield [LoopNest("joint", nest.statements, tile, nest.inner)]
 
 
 def _spread(
     rule: str, statements: Sequence[StatementView], first: StatementView, inner: tuple[TiledLoop, ...],
-    target: GpuTarget, most: int = POINTS, divide: bool = False, widest: int | None = None,
+    target: GpuTarget, most: int | None = None, divide: bool = False, widest: int | None = None,
 ) -> Iterator[LoopNest]:  # fmt: skip
-    """Yield nests with tiles over all parallel iterators; further candidates have fewer points for each thread. A tile
-    has at most ``widest`` contiguous points."""
+    """Yield nests with tiles over all parallel iterators, of at most ``most`` points for each thread. Further
+    candidates have fewer points. A tile has at most ``widest`` contiguous points."""
     lanes, names = lanes_of(first), tuple(s.name for s in statements)
-    best = budget_of([first.bounds[i] for i in first.parallel], target, most)
+    best = budget_of([first.bounds[i] for i in first.parallel], target, most or target.heuristics.points)
     for budget in dict.fromkeys((best, target.block_threads, 4 * target.warp)):
-        yield LoopNest(rule, names, spread(first.parallel, first.bounds, lanes, budget, divide, widest), inner)
+        tile = spread(first.parallel, first.bounds, lanes, budget, target.heuristics, divide, widest)
+        yield LoopNest(rule, names, tile, inner)

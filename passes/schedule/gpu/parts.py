@@ -11,10 +11,10 @@ from mlc.dialects.poly import LoopNest
 from mlc.dialects.semantics.dims import Dim, DimLike, ceildiv, dim_min, evaluate
 from mlc.dialects.types import element_of
 from mlc.passes.assumed_extents import LONG, SCHEDULED
-from mlc.passes.cost.block_time import GAIN, BlockTime, SplitSum, split_keys
+from mlc.passes.cost.block_time import BlockTime, SplitSum, split_keys
 from mlc.passes.cost.nest_time import block_time
 from mlc.passes.schedule.gpu.contraction import contraction
-from mlc.passes.schedule.gpu.generic import ROW, long_rows
+from mlc.passes.schedule.gpu.generic import long_rows
 from mlc.passes.schedule.gpu.part_numbers import PART
 from mlc.passes.schedule.gpu.strips import strips
 from mlc.passes.schedule.gpu.tensor_cores import tensor_cores
@@ -46,8 +46,8 @@ def outer_parts(statements: Sequence[StatementView], target: GpuTarget, numerics
     if not tiles:
         return None
     terms, results = (points([first.bounds[i] for i in names]) for names in (first.reduced, first.parallel))
-    split, extent = SplitSum(tiles, terms, results, target), first.bounds[first.reduced[0]]
-    return extent if split.cycles(points([extent])) < GAIN * split.cycles(1) else None
+    extent = first.bounds[first.reduced[0]]
+    return extent if SplitSum(tiles, terms, results, target).gains(points([extent])) else None
 
 
 def open_parts(statements: Sequence[StatementView], target: GpuTarget, numerics: str) -> DimLike | None:
@@ -60,7 +60,7 @@ def open_parts(statements: Sequence[StatementView], target: GpuTarget, numerics:
         return None
     results = points([first.bounds[i] for i in first.parallel])
     split = SplitSum([*_tiles(statements, target, numerics)], LONG, results, target)
-    worth = split.tiles and split.cycles(LONG // SCHEDULED) < GAIN * split.cycles(1)
+    worth = split.tiles and split.gains(LONG // SCHEDULED)
     return ceildiv(extent, open_terms(first)) if worth or not first.parallel else None
 
 
@@ -99,7 +99,8 @@ def _tiles(statements: Sequence[StatementView], target: GpuTarget, numerics: str
         return
     nests = list(tensor_cores(statements, target, numerics)) or list(contraction(statements, target))
     if not nests and any(long_rows(statements, target)):
-        yield BlockTime.of_terms(points([first.bounds[i] for i in first.parallel]), ROW, target)
+        results = points([first.bounds[i] for i in first.parallel])
+        yield BlockTime.of_terms(results, target.heuristics.row_elements, target)
     alike = [nest for nest in nests if _on_tensor_cores(nest) == _on_tensor_cores(nests[0])]
     chosen = [nest for nest in alike if nest is nests[0] or not _shares(nest)]  # other ones are for ``mlc tune`` only
     yield from dict.fromkeys(block_time(nest, first, target) for nest in chosen)
@@ -171,7 +172,7 @@ def open_keys(stream: Stream, target: GpuTarget) -> DimLike | None:
     """Return the number of parts of a running reduction with a symbolic number of terms; None if it is not split,
     because an assumed number of LONG terms takes about as long."""
     terms, split = stream.any_extent(stream.along), split_stream(stream, target)
-    if split is None or isinstance(terms, int) or split.cycles(LONG // SCHEDULED) >= GAIN * split.cycles(1):
+    if split is None or isinstance(terms, int) or not split.gains(LONG // SCHEDULED):
         return None
     return ceildiv(terms, open_terms(running_sum(stream)))
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mlc.dialects.poly import LoopNest, Partition, TiledLoop
-from mlc.passes.cost.block_time import COLUMNS
 from mlc.passes.schedule.gpu.tile_sizes import lanes_of, points
 from mlc.passes.schedule.polyhedral.shared_axes import Axis
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
@@ -22,12 +21,14 @@ HALF_FULL = 9  # rows of a fragment of 16 at least
 @dataclass(frozen=True)
 class StreamBlocks:
     """A stream in equal blocks of at most ``rows`` rows and ``points`` points of the reduction. Along symbolic extents
-    blocks have exactly so many, and the last one may be partly beyond the extent. ``fragments``: matrices are in
+    blocks have exactly so many, and the last one may be partly beyond the extent. ``columns``: the most columns of a
+    sum's tile. ``fragments``: matrices are in
     registers, as left factors of the products that sum them, and their rows are those of the block."""
 
     stream: Stream
     rows: int
     points: int
+    columns: int
     fragments: bool = False
 
     def partitions(self, s: StatementView) -> tuple[Partition, ...]:
@@ -83,10 +84,11 @@ def _nest(stage: Sequence[StatementView], blocks: StreamBlocks, joined: bool) ->
     others = [i for i in first.parallel if i not in sizes and i != lanes]
     band = [TiledLoop(i) for i in others]
     band += [_loop(i, sizes[i], False) for i in first.parallel if i in sizes and i != lanes]
-    band += [_loop(lanes, sizes.get(lanes) or columns_of(first, lanes), True)]
+    band += [_loop(lanes, sizes.get(lanes) or columns_of(first, lanes, blocks.columns), True)]
     inner = [TiledLoop(i) for i in first.reduced]
     if along_rows:
-        inner[-1] = _loop(first.reduced[-1], sizes.get(first.reduced[-1]) or columns_of(first, first.reduced[-1]), True)
+        last = first.reduced[-1]
+        inner[-1] = _loop(last, sizes.get(last) or columns_of(first, last, blocks.columns), True)
     rule = "contraction" if is_sum(first) else "rows" if along_rows else "elementwise"
     return LoopNest(rule, names, tuple(band), tuple(inner), blocks.partitions(first), joined)
 
@@ -95,10 +97,10 @@ def _loop(iterator: str, size: int, vectorized: bool) -> TiledLoop:
     return TiledLoop(iterator, ((size, None),), vectorized) if size > 1 or vectorized else TiledLoop(iterator)
 
 
-def columns_of(s: StatementView, iterator: str) -> int:
-    """Return the number of columns of a statement's tile."""
+def columns_of(s: StatementView, iterator: str, most: int) -> int:
+    """Return the number of columns of a statement's tile, at most ``most``."""
     extent = s.bounds[iterator]
-    return min(extent, COLUMNS) if isinstance(extent, int) else COLUMNS
+    return min(extent, most) if isinstance(extent, int) else most
 
 
 def blocks_of(stream: Stream, rows: int) -> int:

@@ -18,12 +18,6 @@ from mlc.passes.schedule.gpu.tile_sizes import padded, points, tile_of
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, epilogue_follows
 from mlc.target import GpuTarget
 
-TERMS = 32  # of a sum at least: fewer are added by one thread
-SHORT = 8  # the same, where the terms are contiguous
-FEW = 8  # rows of a product whose sums a thread holds at a time
-LOADS = 8  # elements that a thread reads at a time
-WIDE = 128  # neighbouring sums of a strip at most
-
 
 def strips(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[LoopNest]:
     """``S0[n, k]: t[n] += a[k, n]·b[k]`` → ``strips: S0 | n/32vp | k/64v``; contiguous sums, of ``a[n, k]``:
@@ -40,7 +34,7 @@ def strips(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[L
     if contiguous:
         strip = next((i for i in reversed(first.parallel) if i not in (*rows, PART)), None)
     terms = first.bounds[along]
-    if strip is None or points([first.bounds[i] for i in rows]) > FEW:
+    if strip is None or points([first.bounds[i] for i in rows]) > target.heuristics.strip_rows:
         return
     if contiguous and not isinstance(terms, int):
         return  # a block each: a warp has too few threads for a long one
@@ -74,7 +68,9 @@ def _nests(statements: Sequence[StatementView], strip: _Strip, target: GpuTarget
     its own block."""
     first, least = strip.s, 1 if strip.contiguous else target.warp
     enough = points([first.bounds[i] for i in first.parallel]) >= target.tasks() * target.block_threads
-    if strip.terms < (SHORT if strip.contiguous else TERMS) or enough and not strip.contiguous:
+    known = target.heuristics
+    fewest = known.strip_contiguous_terms if strip.contiguous else known.strip_terms
+    if strip.terms < fewest or enough and not strip.contiguous:
         return
     sizes = [n for n in _sizes(strip, target) if n >= least]
     best = next((n for n in sizes if strip.blocks(n) >= target.multiprocessors), sizes[-1])
@@ -85,7 +81,7 @@ def _nests(statements: Sequence[StatementView], strip: _Strip, target: GpuTarget
 
 def _sizes(strip: _Strip, target: GpuTarget) -> list[int]:
     """Return the sizes of a strip, powers of two, the largest first."""
-    most = WIDE
+    most = target.heuristics.strip_results
     if strip.contiguous:
         warps = target.block_threads // target.warp
         most = min(padded(points([strip.s.bounds[strip.iterator]])), max(warps, warps * 256 // padded(strip.terms)))
@@ -94,11 +90,11 @@ def _sizes(strip: _Strip, target: GpuTarget) -> list[int]:
 
 def _nest(statements: Sequence[StatementView], strip: _Strip, size: int, target: GpuTarget) -> LoopNest:
     bounds, (*loops, along) = strip.s.bounds, strip.s.reduced
-    held = points([bounds[i] for i in strip.rows])
-    terms = min(padded(strip.terms), target.block_threads * max(2, LOADS // held) // size)
+    held, known = points([bounds[i] for i in strip.rows]), target.heuristics
+    terms = min(padded(strip.terms), target.block_threads * max(2, known.strip_loads // held) // size)
     band = (
         *map(TiledLoop, strip.others),
-        *(tile_of(i, bounds[i], FEW) for i in strip.rows),
+        *(tile_of(i, bounds[i], known.strip_rows) for i in strip.rows),
         tile_of(strip.iterator, bounds[strip.iterator], size, lanes=True),
     )
     inner = (*map(TiledLoop, loops), TiledLoop(along, lane_sizes(bounds[along], terms, terms), True))

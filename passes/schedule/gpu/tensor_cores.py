@@ -13,30 +13,13 @@ from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.types import ITEMSIZE, element_of
 from mlc.passes.cost.block_time import WARPGROUP
 from mlc.passes.cost.nest_time import faster_pair, fastest_first, sharing
-from mlc.passes.schedule.gpu.contraction import COMPUTED, computed, contraction, roles_of
+from mlc.passes.schedule.gpu.contraction import computed, contraction, roles_of
 from mlc.passes.schedule.gpu.tile_sizes import padded, points
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, epilogue_follows
 from mlc.passes.schedule.rules.operand_roles import OperandRoles
 from mlc.target import GpuTarget
+from mlc.target.heuristics import GpuHeuristics
 
-SHAPES = (
-    ((128, 128), (2, 4)), ((128, 64), (2, 2)), ((64, 128), (2, 2)), ((64, 64), (2, 2)), ((32, 64), (1, 4)),
-    ((64, 32), (2, 2)), ((32, 32), (1, 2)), ((16, 32), (1, 2)),
-)  # fmt: skip
-"""Tiles (rows, columns), the best first, and the grid of warps that share each."""
-WARPGROUPS = (((128, 128), (8, 1)), ((64, 128), (4, 1)), ((64, 64), (4, 1)))
-"""Tiles and grids of warps for warpgroups, whose instruction later passes choose: four warps have 64 rows."""
-BULK = (((256, 128), (8, 1)), ((128, 256), (8, 1)), *WARPGROUPS)
-"""Tiles and grids for warpgroups if other warps copy the operands: then no thread keeps addresses of copies beside its
-sums."""
-PINGPONG = (((64, 256), (4, 1)), ((128, 128), (4, 1)), ((64, 128), (4, 1)))
-"""Tiles of one warpgroup, for two warpgroups that alternate."""
-PAIRS = ((2, 1), (1, 2))
-"""Rows and columns of pairs of blocks that share an operand: the right one, the left one."""
-CLUSTERS = (*PAIRS, (2, 2))
-RASTER = 8  # rows of tiles whose columns follow each other
-SUMS = 32  # of a thread at most, beside the addresses of several accesses at computed offsets
-STEPS = 32  # of a sum that are staged together, of halves and bytes
 ROW = 128  # bytes of the steps that are staged together of what warpgroups multiply
 
 
@@ -76,25 +59,28 @@ def _nests(
 ) -> Iterator[LoopNest]:
     """Yield candidates, the best first. For each tile, those of warpgroups come first, in pairs of blocks if L2 bounds
     the time."""
-    names = tuple(s.name for s in statements)
+    names, known = tuple(s.name for s in statements), target.heuristics
     read = warpgroups and target.warpgroups and (mma.bits == 16 or _is_along_the_sum(roles.s))
-    groups = WARPGROUPS if read else ()
-    largest = WARPGROUPS if mma.promoted else BULK  # sums of the staged steps are held beside those of a tile
+    groups = known.warpgroup_tiles if read else ()
+    # sums of the staged steps of promoted products are held beside those of a tile
+    largest = known.warpgroup_tiles if mma.promoted else known.bulk_tiles
     bulk = largest if groups and _has_tensor_maps(roles.s) else ()
-    tiles = [_persistent(_tile(roles, mma, *shape, warpgroup=True), roles.s, target) for shape in bulk]
-    tiles += [_tile(roles, mma, *shape, warpgroup=True) for shape in groups]
-    few = computed(statements, roles.lanes) >= COMPUTED
-    shapes = [(tile, warps) for tile, warps in SHAPES if not few or prod(tile) <= SUMS * target.warp * prod(warps)]
-    tiles += [_tile(roles, mma, *shape) for shape in shapes]
+    tiles = [_persistent(_tile(roles, mma, *shape, known, warpgroup=True), roles.s, target) for shape in bulk]
+    tiles += [_tile(roles, mma, *shape, known, warpgroup=True) for shape in groups]
+    few = computed(statements, roles.lanes) >= known.computed
+    sums = known.computed_sums * target.warp
+    shapes = [(tile, warps) for tile, warps in known.fragment_tiles if not few or prod(tile) <= sums * prod(warps)]
+    tiles += [_tile(roles, mma, *shape, known) for shape in shapes]
     nests = [LoopNest("contraction", names, band, inner, block=block) for band, inner, block in filter(None, tiles)]
     nests.sort(key=lambda nest: -nest.band[-2].size * nest.band[-1].size)
     paired = [faster_pair(nest, _pairs(nest, statements[0], target), statements[0], target) for nest in nests]
     ordered = sharing(fastest_first(paired, statements[0], target), statements[0], target)
     yield from ordered[:1]
-    own = () if not bulk or _is_widened(roles.s) else PINGPONG[-1:] if mma.promoted else PINGPONG
-    own_tiles = [_pingpong(_tile(roles, mma, *shape, warpgroup=True), roles.s, target) for shape in own]
+    alternating = known.pingpong_tiles[-1:] if mma.promoted else known.pingpong_tiles
+    own = () if not bulk or _is_widened(roles.s) else alternating
+    own_tiles = [_pingpong(_tile(roles, mma, *shape, known, warpgroup=True), roles.s, target) for shape in own]
     more = [LoopNest("contraction", names, band, inner, block=block) for band, inner, block in filter(None, own_tiles)]
-    more += [each for nest in nests for each in (nest, *_clusters(nest, statements[0], target, CLUSTERS))]
+    more += [each for nest in nests for each in (nest, *_clusters(nest, statements[0], target, known.clusters))]
     rest = dict.fromkeys([*ordered[1:], *more])
     yield from fastest_first([nest for nest in rest if nest != ordered[0]], statements[0], target)
 
@@ -104,7 +90,12 @@ Tile = tuple[tuple[TiledLoop, ...], tuple[TiledLoop, ...], ThreadBlock]
 
 
 def _tile(
-    roles: OperandRoles, mma: MmaShape, shape: tuple[int, int], warps: tuple[int, int], warpgroup: bool = False
+    roles: OperandRoles,
+    mma: MmaShape,
+    shape: tuple[int, int],
+    warps: tuple[int, int],
+    heuristics: GpuHeuristics,
+    warpgroup: bool = False,
 ) -> Tile | None:
     """Return a tile that is at most as large as the padded extents; None if warpgroups need a larger one."""
     s, (*outer, row) = roles.s, roles.rows
@@ -118,7 +109,8 @@ def _tile(
     shared = [i for i in s.parallel if i not in (*roles.rows, roles.lanes)]
     tile = TiledLoop(row, ((m, None),), padded=True), TiledLoop(roles.lanes, ((n, None),), vectorized=True, padded=True)
     *sums, last = s.reduced
-    steps = 8 * ROW // mma.bits if warpgroup else STEPS if mma.bits < 32 else STEPS // 2
+    most = heuristics.fragment_steps
+    steps = 8 * ROW // mma.bits if warpgroup else most if mma.bits < 32 else most // 2
     extent = s.bounds[last]
     if mma.bits == 16 and isinstance(extent, int) and extent <= steps and steps > mma.steps:
         steps = steps // 2  # copies of one group are in flight while another is multiplied
@@ -136,7 +128,8 @@ def _persistent(tile: Tile | None, s: StatementView, target: GpuTarget) -> Tile 
     band, inner, block = tile
     count = prod(-(-points([s.bounds[item.iterator]]) // padded(item.size)) or 1 for item in band)
     many = count > target.multiprocessors
-    return band, inner, replace(block, copy="tma", raster=RASTER if many else None, persist=many or None)
+    raster = target.heuristics.raster_rows if many else None
+    return band, inner, replace(block, copy="tma", raster=raster, persist=many or None)
 
 
 def _pingpong(tile: Tile | None, s: StatementView, target: GpuTarget) -> Tile | None:
@@ -153,7 +146,7 @@ def _pairs(nest: LoopNest, s: StatementView, target: GpuTarget) -> Iterator[Loop
     """Yield the nest with pairs of blocks, if it has two warpgroups: the threads of a single warpgroup, with 128
     registers, have none left for masks."""
     if nest.block is not None and nest.block.warps is not None and prod(nest.block.warps) > WARPGROUP:
-        yield from _clusters(nest, s, target, PAIRS)
+        yield from _clusters(nest, s, target, [each for each in target.heuristics.clusters if prod(each) == 2])
 
 
 def _clusters(

@@ -11,9 +11,7 @@ from mlc.passes.assumed_extents import SCHEDULED
 from mlc.passes.schedule.gpu.part_numbers import PART
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 from mlc.target import GpuTarget
-
-ROWS = 4  # of an image that a thread has, whose windows share loads
-OPEN = 8  # points of a tile along an axis of a symbolic extent, which may have one
+from mlc.target.heuristics import GpuHeuristics
 
 
 def padded(extent: int) -> int:
@@ -52,6 +50,7 @@ def spread(
     bounds: dict[str, DimLike],
     lanes: str,
     budget: int,
+    heuristics: GpuHeuristics,
     divide: bool = False,
     widest: int | None = None,
 ) -> tuple[TiledLoop, ...]:
@@ -59,7 +58,7 @@ def spread(
     first.
 
     ``names`` is the band, outermost first; the lanes come last in the band. With ``divide``, tiles of the other axes
-    divide extents that a power of two of at least ``ROWS`` divides, so that no access needs a condition. At most
+    divide extents that a power of two of at least ``window_rows`` divides, so that no access needs a condition. At most
     ``widest`` points are along the lanes.
     """
     vector = tile_of(lanes, bounds[lanes], min(budget, widest or budget), lanes=True)
@@ -67,8 +66,8 @@ def spread(
     items: list[TiledLoop] = []
     for name in reversed([n for n in names if n != lanes]):
         extent = bounds[name]
-        most = left if isinstance(extent, int) else min(left, OPEN)
-        if divide and isinstance(extent, int) and (power := extent & -extent) >= ROWS:
+        most = left if isinstance(extent, int) else min(left, heuristics.open_points)
+        if divide and isinstance(extent, int) and (power := extent & -extent) >= heuristics.window_rows:
             most = min(most, power)
         item = tile_of(name, extent, most)
         left //= padded(item.size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -15,13 +16,12 @@ from mlc.dialects.kernel import FuncOp
 from mlc.dialects.poly import LoopNest, schedule_of
 from mlc.driver.lower import lower
 from mlc.options import Options
-from mlc.target import CpuTarget
 
 USUAL = "x86-64-v4"
 Make = Callable[[GraphBuilder], SSAValue]
 
 
-def nests(make: Make, target: str | CpuTarget) -> list[LoopNest]:
+def nests(make: Make, target: str | targets.Target) -> list[LoopNest]:
     """The loop nests of all kernels of what ``make`` adds."""
     b = GraphBuilder()
     module = b.module(make(b))
@@ -141,3 +141,31 @@ def test_what_follows_from_the_facts_of_a_usual_cpu() -> None:
     assert 1 << 16 <= usual.products_in_a_barrier < 67_000
     large = targets.get(f"{USUAL}:l2=4M")
     assert large.resident_bytes == 2 << 20 and large.local_bytes == usual.local_bytes  # the stack is no larger
+
+
+def elementwise(b: GraphBuilder) -> SSAValue:
+    return b.add(MapOp("exp(x0)", [b.input(4096, 4096)]))
+
+
+def row_sums(b: GraphBuilder) -> SSAValue:
+    return b.add(ReduceOp("add", b.input(4096, 4000), [1]))
+
+
+@pytest.mark.parametrize("points", [1, 2, 4])
+def test_a_thread_has_the_points_of_the_heuristics(points: int) -> None:
+    (nest,) = nests(elementwise, f"cuda:sm_90:points={points}")
+    assert math.prod(item.size for item in nest.band) == points * 256
+
+
+@pytest.mark.parametrize("terms, rule", [(8, "strips"), (5000, "rows")])
+def test_fewer_terms_than_those_of_the_heuristics_are_no_strip(terms: int, rule: str) -> None:
+    (nest,) = nests(row_sums, f"cuda:sm_90:strip_contiguous_terms={terms}")
+    assert nest.rule == rule
+
+
+def test_tiles_of_products_are_those_of_the_heuristics() -> None:
+    usual = targets.get("cuda:sm_90")
+    assert isinstance(usual, targets.GpuTarget)
+    small = replace(usual, heuristics=replace(usual.heuristics, tiles=((16, 32),)))
+    found = [sizes(nests(product(512, 256, 512), target)[0]) for target in (usual, small)]
+    assert found[1]["m"] == 16 and found[1]["n"] == 32 and found[0] != found[1]

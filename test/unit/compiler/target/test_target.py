@@ -97,6 +97,9 @@ def test_a_gpu_with_other_facts() -> None:
     usual = targets.get("cuda:sm_90")
     found = targets.get("cuda:sm_90:l2_bytes=6M")
     assert found == replace(usual, name="cuda:sm_90:l2_bytes=6M", l2_bytes=6 << 20)
+    both = targets.get("cuda:sm_90:l2_bytes=6M,queries=8")
+    heuristics = replace(found.heuristics, queries=8)
+    assert both == replace(found, name="cuda:sm_90:l2_bytes=6M,queries=8", heuristics=heuristics)
     assert targets.get("cuda:warp=32").name == "cuda:warp=32"
     with pytest.raises(InputError, match="'l2=1M' is not a fact of a target.*l2_bytes"):
         targets.get("cuda:sm_90:l2=1M")
