@@ -231,7 +231,7 @@ PASS_FOLDERS = sorted(path.parent for path in (ROOT / "passes").glob("*/__init__
 
 @pytest.mark.parametrize("stage", PASS_FOLDERS, ids=lambda path: path.name)
 def test_a_stage_shows_its_passes(stage: Path) -> None:
-    """A file beside passes is one pass of the file's name, or prints (``emit_c``); helpers are in folders of their own."""
+    """A file beside passes is one pass of the file's name, or prints (``emit_c``); helpers have own folders."""
     for path in stage.rglob("*.py"):
         classes = [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.ClassDef)]
         passes = [node.name for node in classes for base in node.bases if ast.unparse(base) == "ModulePass"]
