@@ -71,6 +71,43 @@ CASES: dict[str, tuple[str, str, list[list[tuple[int, ...]]]]] = {
         "float[b,n] x", """k = Constant<value_int=4>() p = SplitToSequence<axis=-1>(x, k) c = SequenceLength(p)
         f = Cast<to=1>(c) j = ConcatFromSequence<axis=1>(p) y = Mul(j, f)""", [[(2, 8)], [(3, 5)], [(1, 2)]],
     ),
+    "the last two before the others": (
+        "float[b,n] x", "k = Sub(n, two) a = Slice(x, zero, k, one) c = Slice(x, k, far, one) y = Concat<axis=1>(c, a)",
+        [[(2, 8)], [(3, 3)], [(1, 2)], [(2, 1)]],
+    ),
+    "up to two before half": (
+        "float[b,n] x", """h = Div(n, two) a = Slice(x, h, far, one) t = Shape(a) m = Slice(t, one, two) k = Sub(m, two)
+        y = Slice(a, zero, k, one)""", [[(2, 8)], [(3, 5)], [(1, 2)], [(2, 1)]],
+    ),
+    "the first, the last and any of what may be nothing": (
+        "float[b,n] x", """d = Constant<value_ints=[5]>() k = Div(n, d) a = Slice(x, zero, k, one)
+        u = Constant<value_int=0>() v = Constant<value_int=-1>() w = Sub(k, one) l = Squeeze(w)
+        f = Gather<axis=1>(a, u) g = Gather<axis=1>(a, v) h = Gather<axis=1>(a, l) i = Add(f, g) y = Add(h, i)""",
+        [[(2, 11)], [(3, 5)], [(1, 4)], [(2, 1)]],
+    ),
+    "two of a third, from both ends": (
+        "float[b,n] x", """k = Div(n, three) a = Slice(x, zero, k, one) i = Constant<value_ints=[1, -2]>()
+        y = Gather<axis=1>(a, i)""", [[(2, 8)], [(3, 6)], [(1, 5)], [(2, 2)]],
+    ),
+    "rows of a quarter at words": (
+        "float[b,n] x, float[b,m] z", """d = Constant<value_ints=[4]>() k = Div(n, d) a = Slice(x, zero, k, one)
+        i = Cast<to=7>(z) j = Sub(i, i) y = GatherElements<axis=1>(a, j)""",
+        [[(2, 8), (2, 3)], [(3, 3), (3, 2)], [(1, 2), (1, 0)], [(2, 0), (2, 1)]],
+    ),
+    "columns where data says, of none": (
+        "float[b,n] x, float[m] z", "i = NonZero(z) y = Gather<axis=1>(x, i)",
+        [[(2, 8), (3,)], [(2, 3), (0,)], [(2, 0), (0,)], [(2, 0), (2,)]],
+    ),
+    "spectra of half a signal": (
+        "float[b,n] x", """k = Div(n, two) a = Slice(x, zero, k, one) u = Unsqueeze(a, minus)
+        i = Constant<value_int=1>()
+        y = DFT<onesided=1>(u, , i)""", [[(2, 8)], [(3, 2)], [(2, 1)]],
+    ),
+    "whole spectra of half a signal": (
+        "float[b,n] x", """k = Div(n, two) a = Slice(x, zero, k, one) u = Unsqueeze(a, minus)
+        i = Constant<value_int=1>()
+        y = DFT(u, , i)""", [[(2, 8)], [(3, 2)], [(2, 1)]],
+    ),
     "one row beside two": ("float[b,n] x", "d = Concat<axis=0>(x, x) y = Add(d, x)", [[(1, 8)], [(2, 3)]]),
 }  # fmt: skip
 

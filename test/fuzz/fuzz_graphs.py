@@ -64,20 +64,21 @@ def main(
     if sanitize:
         restart()
     first = SystemRandom().getrandbits(31) if seed is None else seed
-    seeds, failed, unknown, done = range(first, first + count), set(), 0, 0
+    seeds, failed, unknown, done = range(first, first + count), set[int](), set[int](), 0
     with scratch():
         several = findings(seeds, together, size, SANITIZERS if sanitize else "", kind)
         for found in track(several, f"seeds from {first}", -(-count // together)):
             for each, problem in found:
                 print(f"seed {each}: {problem}", flush=True)
-                unknown += problem.startswith(UNKNOWN)
-                if not problem.startswith(UNKNOWN):
+                if problem.startswith(UNKNOWN):
+                    unknown.add(each)
+                else:
                     failed.add(each)
                     _keep(each, size, kind, folder)
             done += together
             if done % EVERY < together:
-                print(f"{done} graphs: {len(failed)} wrong, {unknown} without a reference", flush=True)
-    print(f"{count - len(failed) - unknown} of {count} graphs agree, {unknown} have no reference")
+                print(f"{done} graphs: {len(failed)} wrong, {len(unknown - failed)} without a reference", flush=True)
+    print(f"{count - len(failed | unknown)} of {count} graphs agree, {len(unknown - failed)} have no reference")
     raise typer.Exit(bool(failed))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
+from growing import reads
 from onnx import ModelProto
 from size_loops import LOOPS
 from size_moves import MOVES
@@ -31,8 +32,17 @@ def grown_sized(seed: int, size: int = 8) -> Sized:
         if wanted <= 0:
             break
     g.make("Identity", [next(reversed(g.sizes))], lambda s: s)
+    _drop_misfits(g)
     _flatten_ends(g)
     return g
+
+
+def _drop_misfits(g: Sized) -> None:
+    """Without the nodes of steps that did not fit, which nothing reads and onnxruntime runs."""
+    needed = set(g.sizes)
+    for node in reversed(g.nodes):
+        needed |= set() if needed.isdisjoint(node.output) else reads(node)
+    g.nodes[:] = [node for node in g.nodes if not needed.isdisjoint(node.output)]
 
 
 def _flatten_ends(g: Sized) -> None:

@@ -240,7 +240,7 @@ def cone(model: ModelProto, output: str) -> ModelProto:
     part, needed = ModelProto(), {output}
     part.CopyFrom(model)
     for node in reversed(model.graph.node):
-        needed |= set() if needed.isdisjoint(node.output) else _reads(node)
+        needed |= set() if needed.isdisjoint(node.output) else reads(node)
     for values, names in ((part.graph.input, needed), (part.graph.initializer, needed), (part.graph.output, {output})):
         kept = [value for value in values if value.name in names]
         del values[:]
@@ -251,9 +251,9 @@ def cone(model: ModelProto, output: str) -> ModelProto:
     return part
 
 
-def _reads(node: NodeProto) -> set[str]:
+def reads(node: NodeProto) -> set[str]:
     """The names that a node and its bodies read, those of the bodies among them."""
-    return set(node.input).union(*(_reads(inner) for a in node.attribute for inner in a.g.node))
+    return set(node.input).union(*(reads(inner) for a in node.attribute for inner in a.g.node))
 
 
 def tensor_info(name: str, shape: Sequence[int | str | None] | None, kind: str, description: str = "") -> Any:

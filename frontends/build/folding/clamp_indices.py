@@ -19,6 +19,7 @@ from mlc.dialects.semantics.expr import (
     ExprError,
     Index,
     Load,
+    children,
     element_type,
     loads,
     parse,
@@ -47,12 +48,25 @@ def clamp_indices(expr: Expr, xs: Sequence[Tensor], extents: Mapping[str, DimLik
     return expr
 
 
-def clamped_extents(expr: Expr, xs: Sequence[Tensor]) -> Iterator[Dim]:
-    """The symbolic extents of what indices read that depend on data."""
+def clamped_extents(expr: Expr, xs: Sequence[Tensor]) -> Iterator[tuple[Dim, set[str]]]:
+    """The symbolic extents of what indices read that depend on data, each with the iterators that its index names.
+
+    Not those of inputs that are read on one side of a ``where``, as there a padding of no elements chooses the other.
+    """
+    always = set(_read_always(expr))
     for load in loads(expr):
         for index, extent in zip(load.index or (), xs[load.operand].shape, strict=False):
-            if isinstance(extent, Dim) and loads(index):
-                yield extent
+            if isinstance(extent, Dim) and loads(index) and (load in always or not at_least(extent, 1)):
+                yield extent, {node.name for node in walk(index) if isinstance(node, Index)}
+
+
+def _read_always(expr: Expr) -> Iterator[Load]:
+    """The loads that are on no side of a ``where``."""
+    if isinstance(expr, Load):
+        yield expr
+    chooses = isinstance(expr, Call) and expr.fn == "where"
+    for child in children(expr)[: 1 if chooses else None]:
+        yield from _read_always(child)
 
 
 def static_ranges(

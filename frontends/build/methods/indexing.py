@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from mlc.dialects.graph import (
     ComputeOp,
 )
 from mlc.dialects.graph.sizes import sizes_of
-from mlc.dialects.semantics.dims import Dim, DimLike
+from mlc.dialects.semantics.dims import Dim, DimLike, product
 from mlc.dialects.semantics.evaluate import evaluate_statement
 from mlc.dialects.semantics.expr import Call, Expr, ExprError, Index, element_type, parse, walk
 from mlc.dialects.semantics.statement import statement
@@ -72,9 +72,10 @@ class Indexing(Constants):
                 if at_least(least, most + 1):
                     raise ExprError(f"element {index}, which goes from {low} to {high}, of {extent} elements")
                 self.require(most, least)
-        for extent in clamped_extents(parsed, xs):
-            if not {0, extent} & set(extents.values()):  # else no element is computed where there is none to read
-                self._require_a_source(extent, extents.values())
+        for extent, names in clamped_extents(parsed, xs):
+            along = [d for name, d in extents.items() if name in names or sizes_of([d])]
+            if extent not in along:  # else no element is computed where there is none to read
+                self.require_elements(extent, product(along))
         return str(clamp_indices(parsed, xs, extents))
 
     def _is_for_elements(self, need: DimLike, index: Expr, extent: DimLike, extents: Mapping[str, DimLike]) -> bool:
@@ -87,20 +88,8 @@ class Indexing(Constants):
             return False
         along = [extents[node.name] for node in walk(index) if isinstance(node, Index) and node.name in extents]
         if extent not in along:
-            counts = [d for d in along if isinstance(d, Dim)]
-            self.require_elements(extent, counts[0] if counts else 1)
+            self.require_elements(extent, product(along))
         return True
-
-    def _require_a_source(self, extent: DimLike, results: Iterable[DimLike]) -> None:
-        """Require that there are elements to read.
-
-        This is a guard. Where data decides how many elements are read, it is a check: there are some, or none is read.
-        """
-        counts = [d for d in results if sizes_of([d])]
-        if counts:
-            self.require_elements(extent, counts[0])
-        else:
-            self.refuse_empty(extent - 1)
 
 
 def _computed(

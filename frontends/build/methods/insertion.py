@@ -200,16 +200,18 @@ class Insertion:
             NotSupported: it is known that none is there, but results are.
         """
         guard = dim_max(extent - 1, -results)
-        if isinstance(guard, Dim):
-            if guard not in self.guards and not implied(guard, ()):
-                self._guard(guard)
-        elif guard < 0:
+        if isinstance(guard, int) and guard < 0:
             raise NotSupported(f"a dimension without elements, of which {pretty(results)} are made")
+        if isinstance(results, int):
+            self.refuse_empty(extent - 1)
+            self.require(extent, min(results, 1))
+        elif isinstance(guard, Dim) and guard not in self.guards and not implied(guard, ()):
+            self._guard(guard)
 
     def _guard(self, guard: DimLike) -> None:
         """Add a guard: a run fails, before it computes, where ``guard`` is below 0."""
         if steps_of([guard]) or sizes_of([guard]) or values_of([guard]):
-            self.scalars.check(guard, f"Node '{self.node}': {condition(guard)} does not hold")
+            self.scalars.check(str(guard), f"Node '{self.node}': {condition(guard)} does not hold")
         elif isinstance(guard, Dim):
             self.guards[guard] = self.location
 
@@ -223,9 +225,7 @@ class Insertion:
     def refuse_zero_divisors(self, d: DimLike) -> None:
         """A guard for each dimension that ``d`` divides by."""
         for divisor in divisors(d):
-            self.refuse_empty(divisor - 1)
-            if at_least(divisor, 1) is None:
-                self.require(divisor, 1)
+            self.require_elements(divisor, 1)
 
     def _insert(self, op: Operation) -> SSAValue:
         self.block.add_op(self._with_node(op))

@@ -41,6 +41,8 @@ def gather(build: Builder, x: Tensor, indices: Tensor, axis: int) -> Tensor:
     """``x`` with dimension ``axis`` replaced by those of ``indices``, read there; a slice where the index is known."""
     at = None if indices.known is None or symbolic([indices.known]) else indices.known
     if at is not None:
+        if at.size and not isinstance(x.shape[axis], int):
+            _require_inside(build, x.shape[axis], int(at.min()), int(at.max()))
         if x.known is not None:
             extent = x.known.shape[axis]
             if not ((at >= -extent) & (at < extent)).all():
@@ -57,6 +59,13 @@ def gather(build: Builder, x: Tensor, indices: Tensor, axis: int) -> Tensor:
     if at is not None and is_traced(result):
         result.trace = lambda: build.scalars.of(x).take(at, axis)
     return result
+
+
+def _require_inside(build: Builder, extent: DimLike, least: int, most: int) -> None:
+    """Guards: the indices from ``least`` to ``most`` are those of elements, negative ones counted from the end."""
+    for needed in (-least, most + 1):
+        build.refuse_empty(extent - needed)
+        build.require(extent, needed)
 
 
 def _selected(build: Builder, x: Tensor, axis: int, index: DimLike) -> Tensor:

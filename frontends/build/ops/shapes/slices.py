@@ -8,6 +8,7 @@ from mlc.dialects.graph.loop import steps_of
 from mlc.dialects.semantics.dims import Dim, DimLike, dim_max, dim_min, evaluate, floordiv, symbols_of
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.folding.comparisons import at_least, larger, needs_nonempty, smaller
+from mlc.frontends.build.folding.prove import implied
 from mlc.frontends.build.ops.shapes.axes import normalize_axis, select_by_axis
 from mlc.frontends.build.runtime_scalars import Scalar, any_runtime, is_runtime, values_of
 from mlc.frontends.build.tensors import Tensor
@@ -80,7 +81,7 @@ def _clamped(build: Builder, d: DimLike, at: DimLike, low: DimLike, high: DimLik
     after all elements.
     """
     if isinstance(at, Dim):
-        at = _from_start(build, d, at)
+        at = _from_start(build, d, at, low)
         if at_least(high, at) is None and isinstance(high, int):
             if _inside_at_two(at, high):
                 build.require(high, at)
@@ -95,11 +96,12 @@ def _clamped(build: Builder, d: DimLike, at: DimLike, low: DimLike, high: DimLik
     return smaller(larger(at + d if at < 0 else at, low), high)
 
 
-def _from_start(build: Builder, d: DimLike, at: Dim) -> DimLike:
-    """A position of either sign counted from the first element.
+def _from_start(build: Builder, d: DimLike, at: Dim, low: DimLike) -> DimLike:
+    """A position of either sign counted from the first element, before it is moved to ``low`` or after.
 
     It is assumed to have the sign of large sizes, which a guard requires: of n-4 n >= 4, of -(n//2) n//2 >= 1. Where
-    these have both signs, as -(n%3) has, ``d`` is added where the position is negative.
+    these have both signs, as -(n%3) has, ``d`` is added where the position is negative. No guard is needed where a
+    negative position is before the first element from the end as well: n-2 of n elements.
     """
     if (inside := at_least(at, 0)) is not None:
         return at if inside else at + d
@@ -109,6 +111,8 @@ def _from_start(build: Builder, d: DimLike, at: Dim) -> DimLike:
     if signs == {True}:
         build.require(-at, 1)
         return at + d
+    if low == 0 and implied(-at - d, (-1 - at,)):  # type: ignore[arg-type]
+        return at
     build.require(at, 0)
     return at if at_least(at, 0) else larger(at, 0)
 

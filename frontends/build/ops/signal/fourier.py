@@ -42,8 +42,11 @@ def _dft(build: Builder, x: Tensor, axis: int, length: DimLike | None, inverse: 
     if inverse and onesided:
         return _real_inverse(build, x, axis, 2 * (extent - 1) if length is None else length)
     length = extent if length is None else length
+    bins = length // 2 + 1 if onesided else length
+    build.require_elements(extent, bins)
+    build.require_elements(length, bins)
     x = resize_axis(build, x, axis, length)
-    real, imaginary = transform(build, x, axis, length, length // 2 + 1 if onesided else length, inverse)
+    real, imaginary = transform(build, x, axis, length, bins, inverse)
     return build.concat([build.reshape(p, (*p.shape, 1)) for p in (real, imaginary)], -1)
 
 
