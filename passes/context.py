@@ -43,7 +43,11 @@ def machine_of(ctx: Context) -> Target:
 
 def gpu_of(ctx: Context) -> GpuTarget:
     """Return the GPU target of ``ctx``. Raises InputError if the target is a CPU."""
-    target = machine_of(ctx)
+    return gpu_facts(machine_of(ctx))
+
+
+def gpu_facts(target: Target) -> GpuTarget:
+    """Return a target that has the facts of a GPU. Raises InputError for a CPU."""
     if not isinstance(target, GpuTarget):
         raise _other_kind("GPU", target)
     return target
@@ -52,7 +56,11 @@ def gpu_of(ctx: Context) -> GpuTarget:
 def target_of(ctx: Context) -> CpuTarget:
     """Return the CPU target of ``ctx``; the default target for a plain xDSL context. Raises InputError if the target is
     a GPU."""
-    target = machine_of(ctx)
+    return cpu_facts(machine_of(ctx))
+
+
+def cpu_facts(target: Target) -> CpuTarget:
+    """Return a target that has the facts of a CPU. Raises InputError for a GPU."""
     if not isinstance(target, CpuTarget):
         raise _other_kind("CPU", target)
     return target

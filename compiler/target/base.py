@@ -35,6 +35,41 @@ class Target(ABC):
 
     @property
     @abstractmethod
+    def thread_blocks(self) -> bool:
+        """Whether a block of threads computes a tile together, and not one thread."""
+
+    @property
+    def device_memory(self) -> bool:
+        """Whether kernels have a memory of their own, beside that of the host program."""
+        return False
+
+    @property
+    def warpgroups(self) -> bool:
+        """Whether kernels may have products of warpgroups."""
+        return False
+
+    @property
+    @abstractmethod
+    def local_room(self) -> int:
+        """The most bytes of local arrays outside of the arena: on the stack, or in shared memory."""
+
+    @property
+    def mask_bytes(self) -> int:
+        """The most bytes of a matrix of limits that is read faster than it is computed by comparisons; 0: none is."""
+        return 0
+
+    def row_padding(self, row_bytes: int) -> int:
+        """The bytes to add to each row of a local array, so that the rows of a tile are in different sets of a
+        cache."""
+        return 0
+
+    @property
+    @abstractmethod
+    def resident_bytes(self) -> int:
+        """Bytes that stay in L2 while about as many are streamed through it."""
+
+    @property
+    @abstractmethod
     def block_bytes(self) -> int:
         """Bytes that one task may read several times from a cache while others stream their operands."""
 

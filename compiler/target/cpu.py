@@ -84,8 +84,24 @@ class CpuTarget(Target):
         return self.threads * each
 
     @property
+    def thread_blocks(self) -> bool:
+        return False
+
+    @property
+    def local_room(self) -> int:
+        return self.stack
+
+    @property
+    def mask_bytes(self) -> int:
+        """A matrix in L2 is read faster than comparisons with mask registers, one in L3 than comparisons without."""
+        return (self.l2 if self.has_mask_registers else self.l3).size
+
+    def row_padding(self, row_bytes: int) -> int:
+        """A line, if rows would fall into one or two sets of L1."""
+        return self.l1.line if 2 * row_bytes % self.l1.period == 0 else 0
+
+    @property
     def resident_bytes(self) -> int:
-        """Bytes that stay resident in L2 while about as many are streamed through it."""
         return self.l2.size // 2
 
     @property

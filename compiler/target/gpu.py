@@ -78,6 +78,22 @@ class GpuTarget(Target):
         return max(each // blocks * blocks * (self.multiprocessors // each), blocks)
 
     @property
+    def thread_blocks(self) -> bool:
+        return True
+
+    @property
+    def device_memory(self) -> bool:
+        return True
+
+    @property
+    def local_room(self) -> int:
+        return self.shared
+
+    @property
+    def resident_bytes(self) -> int:
+        return self.l2_bytes // 2
+
+    @property
     def warpgroups(self) -> bool:
         """Whether kernels may have products of warpgroups (wgmma): sm_90a alone has them."""
         return all(name == "sm_90a" for name in self.architectures)

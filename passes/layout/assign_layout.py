@@ -52,7 +52,6 @@ from mlc.passes.layout.blocking.blocked_layout import (
 from mlc.passes.layout.blocking.blocked_ops import HANDLERS
 from mlc.passes.layout.blocking.plain_results import PLAIN_RESULTS
 from mlc.passes.rewriter import bodies, erase_unused
-from mlc.target import GpuTarget
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ class AssignLayout(ModulePass):
 
 
 def _sizes(ctx: Context, constants: set[SSAValue]) -> BlockSizes:
-    if isinstance(machine_of(ctx), GpuTarget):
+    if machine_of(ctx).thread_blocks:
         return WholeChannels(constants)
     return VectorBlocks(constants, target_of(ctx).lanes)
 

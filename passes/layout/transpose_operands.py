@@ -30,7 +30,7 @@ from mlc.passes.context import machine_of
 from mlc.passes.graph.patterns.constants import constant_values
 from mlc.passes.graph.patterns.contract_patterns import DOT, batched
 from mlc.passes.rewriter import bodies, erase_unused
-from mlc.target import GpuTarget
+from mlc.target import Target
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ class TransposeOperands(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = machine_of(ctx)
         for body in bodies(op):
-            found = self._weights(body, target) if isinstance(target, GpuTarget) else _batched(body)
+            found = self._weights(body, target) if target.thread_blocks else _batched(body)
             for contract, last in found:
                 _transpose(contract, last)
 
-    def _weights(self, body: Block, target: GpuTarget) -> list[tuple[ContractOp, str]]:
+    def _weights(self, body: Block, target: Target) -> list[tuple[ContractOp, str]]:
         """Return the products whose weights warpgroups cannot read as they are stored, each with the letter of its
         sum."""
         elements = {"i8", "ui8", *(FLOAT8 if self.numerics == "relaxed" else ())}

@@ -22,7 +22,7 @@ from mlc.dialects import kernel, poly
 from mlc.dialects.poly import LoopNest, ScheduleError, groups_of, schedule_of
 from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.dialects.types import shape_of
-from mlc.passes.context import machine_of
+from mlc.passes.context import cpu_facts, machine_of
 from mlc.passes.loops.body.local_arrays import Arrays
 from mlc.passes.loops.body.prefetch import Prefetch
 from mlc.passes.loops.body.tile_body import TileBody
@@ -44,7 +44,7 @@ from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, bounded
 from mlc.passes.schedule.polyhedral.running_reductions import masked_beyond, running_of
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
 from mlc.passes.tile.tile_kernels import tile_plainly
-from mlc.target import CpuTarget, Target
+from mlc.target import Target
 
 NODE = isl.ast_node_type
 FOR, IF = isl.ast_node_type["for_"], isl.ast_node_type["if_"]  # by name: not in islpy's type stubs
@@ -102,7 +102,7 @@ class _Lowering:
         self.nests = schedule_of(fn)
         self._check_blocks_of_threads()
         old = list(fn.block.ops)
-        entry = IndexBuilder(fn.block, self.env, hoists=isinstance(self.target, CpuTarget) and _has_symbols(fn))
+        entry = IndexBuilder(fn.block, self.env, hoists=not self.target.thread_blocks and _has_symbols(fn))
         for name, dim in next(iter(self.statements.values())).params.values.items():
             self.env[name] = entry.dim(dim)
         self.running = running_of(self.nests, self.statements)
@@ -123,7 +123,7 @@ class _Lowering:
     def _check_blocks_of_threads(self) -> None:
         """Raise ScheduleError if a schedule for a CPU has a part that concerns thread blocks: on a CPU one thread
         computes a tile."""
-        if not isinstance(self.target, CpuTarget):
+        if self.target.thread_blocks:
             return
         padded = [item for nest in self.nests for item in nest.band if item.padded and item.vectorized]
         if padded:
@@ -234,7 +234,7 @@ class _Lowering:
         nest = next(n for n in self.nests if members[0].name in n.statements)
         instance = TileInstance(tile, nest, members, out)
         instance.place([self._coordinate(call.get_op_arg(n + 1), out) for n in range(len(tile.iters))])
-        if isinstance(self.target, CpuTarget):  # one thread has any number of points, a block of threads whole tiles
+        if not self.target.thread_blocks:  # one thread has any number of points, a block of threads whole tiles
             instance.mask()
         body = self._body(instance.members, nest, initial=bool(tile.initial))
         body.emit(out, instance.context(), nest.inner)
@@ -242,8 +242,8 @@ class _Lowering:
     def _body(self, members: Sequence[StatementView], nest: LoopNest, initial: bool) -> TileBody:
         """Return the body of a tile. On a GPU the lanes of a vector are threads."""
         values = TileValues(self.buffers, running=self.running)
-        if not isinstance(self.target, CpuTarget):
+        if self.target.thread_blocks:
             beyond = masked_beyond(nest, [*self.statements.values()])
             return TileBody(members, replace(values, in_registers=False, beyond=beyond), initial=initial)
-        ahead = None if nest.streamed else Prefetch(self.buffers, nest, self.target)
+        ahead = None if nest.streamed else Prefetch(self.buffers, nest, cpu_facts(self.target))
         return TileBody(members, values, ahead, chunked=True, initial=initial)

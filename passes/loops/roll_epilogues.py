@@ -27,10 +27,9 @@ from xdsl.rewriter import Rewriter
 
 from mlc.dialects import kernel
 from mlc.dialects.types import element_name, memref
-from mlc.passes.context import machine_of
+from mlc.passes.context import target_of
 from mlc.passes.loops.index.constants import fold_constants
 from mlc.passes.loops.index.index_builder import IndexBuilder
-from mlc.target import CpuTarget
 
 LONG = 16  # operations of an epilogue that is worth a loop
 INSTRUCTIONS = {f"math.{fn}" for fn in ("absf", "ceil", "copysign", "floor", "fma", "roundeven", "sqrt", "trunc")}
@@ -47,8 +46,7 @@ class RollEpilogues(ModulePass):
     name = "roll-epilogues"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        target = machine_of(ctx)
-        assert isinstance(target, CpuTarget)
+        target = target_of(ctx)
         many = 2 * target.sums_in_flight * target.lanes
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp) and o.body.blocks and not o.in_place]:
             rolled = [_roll(fn, ops, many) for block in _blocks(fn.block) for ops in _segments(block)]

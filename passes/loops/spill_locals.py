@@ -25,9 +25,9 @@ from xdsl.rewriter import Rewriter
 from mlc.dialects import kernel
 from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.types import bytes_of, element_of, memref, shape_of, tensor
-from mlc.passes.context import machine_of
+from mlc.passes.context import gpu_facts, machine_of
 from mlc.passes.shared_memory import local_bytes, reduction_bytes
-from mlc.target import CpuTarget, GpuTarget, Target
+from mlc.target import Target
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,7 @@ def _too_many(fn: kernel.FuncOp, target: Target) -> list[kernel.LocalOp]:
 
 def _room(fn: kernel.FuncOp, target: Target) -> int:
     """Return the bytes of local arrays that a kernel may have."""
-    if isinstance(target, CpuTarget):
-        return target.stack
-    assert isinstance(target, GpuTarget)
-    return target.shared - reduction_bytes(fn, target)
+    return target.local_room - (reduction_bytes(fn, gpu_facts(target)) if target.thread_blocks else 0)
 
 
 def _spill(fn: kernel.FuncOp, module: ModuleOp, spilled: list[kernel.LocalOp], blocks: int) -> None:

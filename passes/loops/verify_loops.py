@@ -16,7 +16,6 @@ from mlc.dialects.kernel.declared import LOOP
 from mlc.passes.context import machine_of
 from mlc.passes.kernel.verify_kernel import MAIN
 from mlc.passes.legality import TENSORS, VECTORS, Level
-from mlc.target import CpuTarget
 
 LOOPS = "scf.for scf.if"
 MEMORY = "kernel.read kernel.write kernel.prefetch kernel.gather kernel.scatter"
@@ -60,4 +59,4 @@ class VerifyLoops(ModulePass):
     name = "verify-loops"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        (LEVEL if isinstance(machine_of(ctx), CpuTarget) else DEVICE_LEVEL).verify(op)
+        (DEVICE_LEVEL if machine_of(ctx).thread_blocks else LEVEL).verify(op)

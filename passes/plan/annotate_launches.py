@@ -24,7 +24,7 @@ from mlc.dialects.graph.sizes import upper
 from mlc.dialects.semantics.dims import DimLike, parse_dim
 from mlc.passes.assumed_extents import PLANNED
 from mlc.passes.context import machine_of
-from mlc.target import CpuTarget, Target
+from mlc.target import Target
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def _kinds(launch: rt.LaunchOp, callee: kernel.FuncOp, target: Target) -> dict[s
     """Return whether one thread of a CPU runs the launch (``serial``), and whether its buffers stay in L2
     (``resident``)."""
     kinds: dict[str, Attribute] = {}
-    if not isinstance(target, CpuTarget):
+    if target.thread_blocks:
         return kinds
     if _is_serial(callee):
         kinds["serial"] = UnitAttr()

@@ -21,7 +21,6 @@ from mlc.passes.legality import VECTORS, Level, calls
 from mlc.passes.loops.verify_loops import DEVICE_KERNELS, KERNELS
 from mlc.passes.plan.program.accessed import accesses
 from mlc.passes.plan.program.arena import arena_of
-from mlc.target import GpuTarget
 
 MEMORY = "rt.input rt.output rt.weight rt.run_counter rt.state rt.update rt.buffer rt.view"
 STEPS = "rt.launch rt.copy rt.nonzero rt.size rt.routine rt.start rt.wait rt.loop_condition rt.barrier rt.loop rt.if"
@@ -39,7 +38,7 @@ class VerifyPlan(ModulePass):
     name = "verify-plan"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        has_host = isinstance(machine_of(ctx), GpuTarget)
+        has_host = machine_of(ctx).device_memory
         (DEVICE_LEVEL if has_host else LEVEL).verify(op)
         functions = {o.sym_name.data: o for o in op.ops if isinstance(o, kernel.FuncOp)}
         named = {name: fn.symbols for name, fn in functions.items()}

@@ -26,7 +26,7 @@ from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel, poly
 from mlc.dialects.semantics.dims import Dim, DimLike, evaluate, floordiv, product
-from mlc.passes.context import gpu_of, machine_of
+from mlc.passes.context import cpu_facts, gpu_facts, machine_of
 from mlc.passes.schedule.gpu.contraction import contraction, roles_of
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, IslLimit, bounded
 from mlc.passes.schedule.polyhedral.dependences import components
@@ -46,16 +46,16 @@ class CollapseIterators(ModulePass):
         target = machine_of(ctx)
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
             statements = statements_of(fn)
-            if isinstance(target, CpuTarget):
-                if rows := _short_rows(statements, target):
+            if not target.thread_blocks:
+                if rows := _short_rows(statements, cpu_facts(target)):
                     _collapse(statements, [rows])
                 continue
             if not any(_groups(s) or _run(s) for s in statements):
                 continue
             try:
                 with bounded(fn, self.name, self.isl_operations):
-                    for members in _together(statements, gpu_of(ctx)):
-                        is_product = any(contraction(members, gpu_of(ctx)))
+                    for members in _together(statements, gpu_facts(target)):
+                        is_product = any(contraction(members, gpu_facts(target)))
                         _collapse(members, _groups(members[0]) if is_product else _runs(members))
             except IslLimit:
                 continue

@@ -27,7 +27,6 @@ from mlc.passes.context import machine_of
 from mlc.passes.fuse.grouping.product_chains import Chain, chains, is_one_kernel
 from mlc.passes.graph.patterns.cleanup import eliminate_dead
 from mlc.passes.rewriter import bodies
-from mlc.target import GpuTarget
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class SplitChains(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = machine_of(ctx)
-        if not isinstance(target, GpuTarget):
+        if not target.thread_blocks:
             return
         for block in bodies(op):
             for chain in chains(list(block.ops)):

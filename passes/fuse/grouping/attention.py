@@ -20,6 +20,7 @@ from mlc.dialects.semantics.dims import product
 from mlc.dialects.semantics.expr import Call, Const, Load, loads
 from mlc.dialects.types import Shape, element_of, is_float, shape_of
 from mlc.passes.assumed_extents import LONG
+from mlc.passes.context import cpu_facts, gpu_facts
 from mlc.passes.cost.block_time import parts_of_keys
 from mlc.target import CpuTarget, GpuTarget, Target
 
@@ -105,11 +106,12 @@ def _sums_rows(op: ContractOp) -> bool:
 
 def is_one_kernel(attention: Attention, target: Target) -> bool:
     """Return whether an attention becomes one kernel, with whole rows of scores or with blocks of keys."""
-    if not isinstance(target, CpuTarget):
-        return is_streamed(attention, target)
-    if not _is_known(attention.scores):
+    if is_streamed(attention, target):
+        return True
+    if target.thread_blocks or not _is_known(attention.scores):
         return False
-    return _stays_in_l2(attention.scores, target, target.sums_in_flight) or is_streamed(attention, target)
+    cpu = cpu_facts(target)
+    return _stays_in_l2(attention.scores, cpu, cpu.sums_in_flight)
 
 
 def _stays_in_l2(scores: Shape, target: CpuTarget, rows: int) -> bool:
@@ -134,14 +136,17 @@ def _extents(scores: Shape) -> tuple[int, int, int]:
 
 
 def is_streamed(attention: Attention, target: Target) -> bool:
-    """Return whether blocks of keys run one after another, with running maxima and sums (``streaming``). That is so if
-    all scores are larger than L2, only few of their rows fit in it, and there are blocks of rows for all threads."""
+    """Return whether blocks of keys run one after another, with running maxima and sums (``streaming``)."""
     if not _is_softmax(attention) or not (can_defer(attention) or isinstance(attention.ops[-1], ComputeOp)):
         return False
-    if isinstance(target, GpuTarget):
-        return _is_streamed_on_gpu(attention, target)
-    if not isinstance(target, CpuTarget) or not _is_known(attention.scores):
-        return False
+    if target.thread_blocks:
+        return _is_streamed_on_gpu(attention, gpu_facts(target))
+    return _is_known(attention.scores) and _is_streamed_on_cpu(attention, cpu_facts(target))
+
+
+def _is_streamed_on_cpu(attention: Attention, target: CpuTarget) -> bool:
+    """Return whether all scores are larger than L2, only few of their rows fit in it, and there are blocks of rows for
+    all threads."""
     matrices, m, n = _extents(attention.scores)
     few = not _stays_in_l2(attention.scores, target, STREAMED_ROWS * target.sums_in_flight)
     return few and 4 * matrices * m * n > target.l2.size and m // target.sums_in_flight * matrices >= target.threads

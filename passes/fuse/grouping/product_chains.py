@@ -19,6 +19,7 @@ from mlc.dialects.graph import ContractOp, MapOp
 from mlc.dialects.semantics.dims import product
 from mlc.dialects.semantics.expr import Call, Load
 from mlc.dialects.types import Shape, element_of, is_float, shape_of
+from mlc.passes.context import cpu_facts, gpu_facts
 from mlc.passes.fuse.grouping.attention import HALVES
 from mlc.target import CpuTarget, GpuTarget, Target
 
@@ -174,7 +175,7 @@ def _leaves_and_returns(ops: Sequence[Operation], results: set[Operation], posit
 def is_one_kernel(chain: Chain, target: Target) -> bool:
     """Return whether a chain becomes one kernel, whose schedule chooses blocks of columns (``streaming``). On a GPU all
     of its sinks must sum along the same axis; ``split-chains`` splits other chains."""
-    return is_streamed(chain, target) and not (isinstance(target, GpuTarget) and all(chain.parts()))
+    return is_streamed(chain, target) and not (target.thread_blocks and all(chain.parts()))
 
 
 def is_streamed(chain: Chain, target: Target) -> bool:
@@ -186,16 +187,17 @@ def is_streamed(chain: Chain, target: Target) -> bool:
     """
     read = {v for op in chain.sinks for v in op.operands if v.owner in chain.ops}
     arrays = len(chain.sources) + len(read) - 1
-    if isinstance(target, CpuTarget):
-        return _stays_in_l2(chain.scores, arrays, target)
-    if not _exceeds_l2(chain.scores, target):
+    if not target.thread_blocks:
+        return _stays_in_l2(chain.scores, arrays, cpu_facts(target))
+    gpu = gpu_facts(target)
+    if not _exceeds_l2(chain.scores, gpu):
         return False
     if all(map(_multiplies_halves, (*chain.sources, *chain.sinks))):
         arrays = 0
     rows, columns = chain.parts()
     *outer, m, n = chain.scores
-    along_rows = not rows or _is_block((*outer, m), rows, arrays, target)
-    return along_rows and (not columns or _is_block((*outer, n), columns, arrays, target))
+    along_rows = not rows or _is_block((*outer, m), rows, arrays, gpu)
+    return along_rows and (not columns or _is_block((*outer, n), columns, arrays, gpu))
 
 
 def _stays_in_l2(scores: Shape, arrays: int, target: CpuTarget) -> bool:
@@ -207,19 +209,17 @@ def _stays_in_l2(scores: Shape, arrays: int, target: CpuTarget) -> bool:
     return matrices >= target.threads and arrays * 4 * rows * target.lanes <= target.local_bytes
 
 
-def _exceeds_l2(scores: Shape, target: Target) -> bool:
+def _exceeds_l2(scores: Shape, target: GpuTarget) -> bool:
     """Return whether an array of all scores is larger than the L2 of a GPU."""
-    assert isinstance(target, GpuTarget)
     size = product(scores)
     assert isinstance(size, int)
     return 4 * size > target.l2_bytes
 
 
-def _is_block(axes: Shape, sinks: Sequence[ContractOp], arrays: int, target: Target) -> bool:
+def _is_block(axes: Shape, sinks: Sequence[ContractOp], arrays: int, target: GpuTarget) -> bool:
     """Return whether there are several blocks of the last of ``axes`` for thread blocks, and the smallest blocks fit in
     shared memory: ``arrays`` matrices of as many rows as columns, and the results of ``sinks``. If tensor cores
     multiply halves, ``arrays`` is 0, because the results are in registers."""
-    assert isinstance(target, GpuTarget)
     *outer, points = axes
     matrices = product(outer)
     assert isinstance(points, int) and isinstance(matrices, int)

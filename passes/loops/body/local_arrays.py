@@ -20,7 +20,7 @@ from mlc.passes.loops.index.index_builder import IndexBuilder
 from mlc.passes.schedule.polyhedral.running_reductions import Running
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
 from mlc.passes.schedule.raise_to_poly import array_names
-from mlc.target import Cache, CpuTarget, Target
+from mlc.target import Target
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,13 @@ class Arrays:
 
     def _check_stack(self, buffers: Mapping[str, Buffer]) -> None:
         """Raise ScheduleError if the local arrays do not fit on the stack of a CPU's thread. Those of a serial kernel
-        may be in the arena (``spill-locals``), because one thread runs it."""
-        if not isinstance(self.target, CpuTarget) or self.fn.serial is not None:
+        may be in the arena (``spill-locals``), because one thread runs it, and so may those of thread blocks."""
+        if self.target.thread_blocks or self.fn.serial is not None:
             return
         held = [b.value for b in buffers.values() if not b.forwarded and isinstance(b.value.owner, kernel.LocalOp)]
         used = sum(size for size in map(bytes_of, held) if isinstance(size, int))
-        if used > self.target.stack:
-            raise ScheduleError(f"local arrays of {used} bytes do not fit on the stack, of {self.target.stack}")
+        if used > self.target.local_room:
+            raise ScheduleError(f"local arrays of {used} bytes do not fit on the stack, of {self.target.local_room}")
 
     def _buffer(self, name: str, value: SSAValue, entry: IndexBuilder) -> Buffer:
         """Return the buffer of an array: an argument unchanged, a local array without the dimensions that are constant
@@ -73,8 +73,8 @@ class Arrays:
             raise ScheduleError(f"a tile needs a symbolic extent of local array {name}: {shape}")
         element = element_of(value)
         shape = tuple(shape[n] for n in kept) if symbolic else tuple(static)
-        if isinstance(self.target, CpuTarget) and not symbolic:
-            shape = _spread(static, ITEMSIZE[element], self.target.l1)
+        if not symbolic:
+            shape = _spread(static, ITEMSIZE[element], self.target)
         local = kernel.LocalOp(memref(element, shape))
         return Buffer(entry.emit(local), shape, kept)
 
@@ -92,7 +92,7 @@ class Arrays:
     def _rows_of_a_block(self, uses: Sequence[tuple[str, Access]]) -> bool:
         """Return whether, on a GPU, only the loops inside a tile of one point run along a local array. Then each thread
         block has a part of the array as scratch in the arena (``spill-locals``)."""
-        if isinstance(self.target, CpuTarget):
+        if not self.target.thread_blocks:
             return False
         band = {s: {i.iterator for i in nest.band} - _points(nest) for nest in self.nests for s in nest.statements}
         return all(isinstance(i, int) or not i.symbols() & band[s] for s, a in uses for i in a.index)
@@ -168,9 +168,8 @@ def _fixed(index: DimLike, fixed: set[str]) -> bool:
     return isinstance(index, int) or index.symbols() <= fixed
 
 
-def _spread(shape: Sequence[int], itemsize: int, l1: Cache) -> Shape:
+def _spread(shape: Sequence[int], itemsize: int, target: Target) -> Shape:
     """Return the shape of a local array with padded rows, if the rows of a register tile would otherwise fall into one
     or two sets of the L1 cache."""
-    few = len(shape) > 1 and 2 * shape[-1] * itemsize % l1.period == 0
-    padding = l1.line // itemsize if few else 0
+    padding = target.row_padding(shape[-1] * itemsize) // itemsize if len(shape) > 1 else 0
     return (*shape[:-1], shape[-1] + padding) if padding else tuple(shape)

@@ -9,7 +9,6 @@ from mlc.dialects.comm import CommOp
 from mlc.dialects.graph import source_nodes, with_nodes
 from mlc.errors import MlcError
 from mlc.passes.context import machine_of
-from mlc.target import GpuTarget
 
 if TYPE_CHECKING:
     from mlc.passes.plan.build_program import Builder
@@ -21,7 +20,7 @@ def build_collective(builder: Builder, op: CommOp) -> None:
     Raises:
         MlcError: the target is a GPU.
     """
-    if isinstance(machine_of(builder.ctx), GpuTarget):
+    if machine_of(builder.ctx).device_memory:
         raise MlcError("Collectives run on CPUs only", op=op.name, node=", ".join(source_nodes(op)) or None,
                        hint="Compile for a CPU")  # fmt: skip
     source = builder.memory[op.operands[0]] if op.operands else None

@@ -31,7 +31,7 @@ from mlc.passes.schedule.masks.restrict_domains import drop_arguments
 from mlc.passes.schedule.polyhedral.masks import conditions_of
 from mlc.passes.schedule.polyhedral.restricted_body import Comparisons, constant, without_reads
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView, statements_of
-from mlc.target import CpuTarget, Target
+from mlc.target import Target
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,10 @@ def _pays(arg: BlockArgument, band: Band, target: Target) -> bool:
     if comparisons have mask registers, otherwise L3. (Softmax of 1448 keys takes 3 to 8 % less time with AVX-512
     without reads, and 10 to 25 % more with AVX2.)
     """
-    if not isinstance(target, CpuTarget) or (element_of(arg) == "i1" and _conditions(band) == 1):
+    if target.thread_blocks or (element_of(arg) == "i1" and _conditions(band) == 1):
         return True
-    held, size = target.l2 if target.has_mask_registers else target.l3, bytes_of(arg)
-    return isinstance(size, int) and size > held.size
+    size = bytes_of(arg)
+    return isinstance(size, int) and size > target.mask_bytes
 
 
 def _conditions(band: Band) -> int:

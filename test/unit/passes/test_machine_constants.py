@@ -138,3 +138,12 @@ def test_the_check_sees_a_constant(tmp_path: Path) -> None:
     file = tmp_path / "some.py"
     file.write_text("L2 = 1 << 20\nA, B = 16, x\nclass P:\n    row: int = 448 * 1024\nNAME = 'text'\nONE = 1\n")
     assert list(numbers(file)) == ["L2", "A", "B", "row"]
+
+
+def test_passes_ask_for_facts_and_not_for_the_class_of_a_target() -> None:
+    """Only ``context.py`` does, which gives a pass for one kind of machine the facts of that kind."""
+    for path in ROOT.rglob("*.py"):
+        calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+        asked = [ast.unparse(node) for node in calls if ast.unparse(node.func) == "isinstance" and len(node.args) == 2]
+        found = [text for text in asked if text.endswith("Target)") or "Target |" in text or "| GpuTarget" in text]
+        assert not found or path.name == "context.py", f"{path.relative_to(ROOT)}: {found}"
