@@ -1,6 +1,22 @@
 """``mlc.scipy``: functions of SciPy on the arrays of ``mlc.numpy``, as ``jax.scipy`` has them."""
 
-from mlc.scipy import linalg as linalg
-from mlc.scipy import special as special
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["linalg", "special"]
+from mlc.frontends.array.missing import missing
+
+if TYPE_CHECKING:
+    from mlc.scipy import integrate as integrate
+    from mlc.scipy import linalg as linalg
+    from mlc.scipy import optimize as optimize
+    from mlc.scipy import sparse as sparse
+    from mlc.scipy import special as special
+
+__all__ = ["integrate", "linalg", "optimize", "sparse", "special"]
+
+
+def __getattr__(name: str) -> Any:
+    """A package, which is imported when it is used first."""
+    if name in __all__:
+        return import_module(f"mlc.scipy.{name}")
+    raise missing("mlc.scipy", name, __all__)

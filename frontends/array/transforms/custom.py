@@ -21,7 +21,7 @@ from mlc.frontends.array.transforms.regions import inside
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.tensors import Tensor
 
-ORDER = 2  # rules within rules of one function
+ORDER = 2  # rules within rules, where a function does not say more of one function
 
 
 def stop_gradient(x: Any) -> Any:
@@ -46,7 +46,9 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Custom(ABC):
-    """A function with a rule. Where the rule calls the function, that has the rule too, ``ORDER`` rules deep."""
+    """A function with a rule. Where the rule calls the function, that has the rule too, ``order`` rules deep."""
+
+    order = ORDER
 
     def __init__(self, f: Callable[..., Any]) -> None:
         functools.update_wrapper(self, f)
@@ -57,7 +59,7 @@ class _Custom(ABC):
     def __call__(self, *args: Any) -> Any:
         if self.rule is None:
             raise InputError(f"{self.name} has no rule for its derivative", hint="Give one by defjvp or defvjp")
-        if self.depth == ORDER:
+        if self.depth == self.order:
             return self.function(*args)
         leaves, tree = trees.flatten(args)
         body, out = traced(self.function, args)
