@@ -60,10 +60,11 @@ class Output:
 
 @dataclass(frozen=True)
 class Variant:
-    """A program compiled for parameters as they are: ``state`` holds each argument that is one, with its version."""
+    """A program compiled for parameters as they are: ``inputs`` are which arguments the model takes, and their types;
+    ``state`` holds each argument that is a parameter, with its version."""
 
     model: Model
-    inputs: list[int]
+    inputs: list[tuple[int, np.dtype[Any]]]
     results: list[Any]
     state: list[tuple[int, Any, int]]
 
@@ -76,7 +77,7 @@ class Variant:
         return any(x._version != version for _, x, version in self.state)
 
     def __call__(self, args: Sequence[Any]) -> list[Any]:
-        found = self.model(*[_as_array(args[n]) for n in self.inputs]) if self.model.outputs else ()
+        found = self.model(*[_as_array(args[n], dtype) for n, dtype in self.inputs]) if self.model.outputs else ()
         arrays = found if isinstance(found, tuple) else (found,)
         return [_result(arrays, args, each) for each in self.results]
 
@@ -103,7 +104,8 @@ class Program:
         model = open_built(compile_source(source, self.options), threads)
         results = [self._result(model, n, x) for n, x in enumerate(results_of(self.graph.graph))]
         state = [(n, args[n], args[n]._version) for n in self.state]
-        made = Variant(model, [self.names.index(name) for name in model.inputs], results, state)
+        inputs = [(self.names.index(name), spec.dtype) for name, spec in model.inputs.items()]
+        made = Variant(model, inputs, results, state)
         self.variants = [made, *(each for each in self.variants if not each.is_stale())]
         return made
 
@@ -131,10 +133,10 @@ class Program:
         return (variant or self.prepare(args))(args)
 
 
-def _as_array(x: Any) -> Any:
+def _as_array(x: Any, dtype: np.dtype[Any]) -> Any:
     """An argument as the model takes it; None is a token that orders effects, a tensor without elements in graphs."""
     if x is None:
-        return np.zeros(0, np.float32)
+        return np.zeros(0, dtype)
     return np.asarray(x, np.int64) if isinstance(x, int) else to_array(x)
 
 

@@ -170,7 +170,10 @@ def tensor_parts(tensors: Mapping[str, Tensor]) -> Iterator[str]:
 
 
 def _type(val: Any) -> str:
-    return f"{val.dtype}{list(val.shape)}" if hasattr(val, "dtype") else type(val).__name__
+    if not hasattr(val, "dtype"):
+        return type(val).__name__
+    stored = "" if val.is_contiguous() else f" {val.stride()}"  # some operators keep what depends on it
+    return f"{val.dtype}{list(val.shape)}{stored}"
 
 
 def _digest(tensor: Any) -> str:

@@ -74,6 +74,8 @@ def _sample(x: Any) -> Any:
 
 def array_of(tensor: torch.Tensor) -> np.ndarray[Any, Any]:
     """The tensor's memory as an array, not copied where it is dense; of complex numbers their parts [.., 2]."""
+    if tensor._is_zerotensor():  # of a derivative that is 0, without memory
+        tensor = torch.zeros(tensor.shape, dtype=tensor.dtype)
     if tensor.is_complex():
         tensor = torch.view_as_real(tensor.detach().resolve_conj())
     tensor = tensor.resolve_neg()

@@ -10,8 +10,10 @@ from mlc.dialects.semantics.dims import DimLike, floordiv, product
 from mlc.dialects.types import STRING
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.folding.comparisons import at_least, needs_nonempty
 from mlc.frontends.build.ops.indexing.gather import wrapped
 from mlc.frontends.build.ops.indexing.sorting import computable
+from mlc.frontends.build.ops.shapes.pad import with_spare
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.build.unify_dims import with_shape
 
@@ -98,9 +100,11 @@ def update_cache(
         return cache
     step = f"i{axis}" if starts is None else f"(i{axis} - x2[i0])"
     step = f"({step} % {cache.shape[axis]})" if circular else step
-    row = f"min(max({step}, 0), {update.shape[axis]} - 1)"
+    may_be_empty = needs_nonempty(update.shape[axis] - 1) or not at_least(update.shape[axis], 1)
+    rows = with_spare(build, update, build.constant(0, update.element), [axis] if may_be_empty else [])
+    row = f"min(max({step}, 0), {rows.shape[axis]} - 1)"
     names = [f"i{n}" for n in range(cache.rank)]
     at = ", ".join(row if n == axis else a for n, a in enumerate(names))
     inside = f"({step} >= 0) & ({step} < {update.shape[axis]})"
-    operands = [cache, update] if starts is None else [cache, update, build.cast(starts, "i64")]
+    operands = [cache, rows] if starts is None else [cache, rows, build.cast(starts, "i64")]
     return build.compute(f"where({inside}, x1[{at}], x0[{', '.join(names)}])", operands, cache.shape)

@@ -46,5 +46,6 @@ def cumulative(build: Builder, fn: str, x: Tensor, exclusive: bool = False, reve
 
 
 def prefix_sum(build: Builder, x: Tensor) -> Tensor:
-    """[n]: the sum of the elements of ``x`` [n] up to each one."""
-    return build.reshape(cumulative(build, "add", build.reshape(x, (1, *x.shape, 1))), x.shape)
+    """[.., n]: the sum of the elements of ``x`` [.., n] up to each one."""
+    rows = build.reshape(x, (product(x.shape[:-1]), x.shape[-1], 1))
+    return build.reshape(cumulative(build, "add", rows), x.shape)

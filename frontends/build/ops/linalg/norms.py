@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from mlc.dialects.semantics.dims import product
+from mlc.dialects.semantics.dims import floordiv, product
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.folding.literals import literal
+from mlc.frontends.build.ops.indexing.gather import gather
 from mlc.frontends.build.ops.normalization import mean_and_variance
 from mlc.frontends.build.ops.reduction import Axes, reduce
 from mlc.frontends.build.tensors import Tensor
@@ -30,11 +31,24 @@ def norm(build: Builder, x: Tensor, order: float, axes: Sequence[int], keepdims:
     return build.cast(build.map(root, total), x.element)
 
 
-def distances(build: Builder, a: Tensor, b: Tensor, order: float) -> Tensor:
-    """[.., P, R]: the norm of the difference of each row of ``a`` [.., P, M] and of ``b`` [.., R, M]."""
+def each_with_each(build: Builder, a: Tensor, b: Tensor) -> Tensor:
+    """[.., P, R, M]: the difference of each row of ``a`` [.., P, M] and of ``b`` [.., R, M]."""
     left = build.reshape(a, (*a.shape[:-1], 1, a.shape[-1]))
     right = build.reshape(b, (*b.shape[:-2], 1, *b.shape[-2:]))
-    return norm(build, build.map("x0 - x1", left, right), order, [-1])
+    return build.map("x0 - x1", left, right)
+
+
+def each_with_later(build: Builder, x: Tensor) -> Tensor:
+    """[N (N - 1) / 2, M]: the difference of each row of ``x`` [N, M] and each later one."""
+    n = x.shape[0]
+    count = floordiv(n * (n - 1), 2)
+    root = f"sqrt(max(f64((2 * ({n}) - 1) * (2 * ({n}) - 1) - 8 * i0), 0))"
+    near = build.compute(f"i64((2 * ({n}) - 1 - {root}) / 2)", [], (count,))  # a root may be off by its rounding
+    begins = f"({{0}}) * (2 * ({n}) - 1 - ({{0}})) // 2".format
+    exact = f"x0[i0] + i64({begins('x0[i0] + 1')} <= i0) - i64({begins('x0[i0]')} > i0)"
+    row = build.compute(exact, [near], (count,))
+    column = build.compute(f"i0 - {begins('x0[i0]')} + x0[i0] + 1", [row], (count,))
+    return build.map("x0 - x1", *(gather(build, x, at, 0) for at in (row, column)))
 
 
 def variance(build: Builder, x: Tensor, axes: Sequence[int], correction: float) -> tuple[Tensor, Tensor]:

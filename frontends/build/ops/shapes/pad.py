@@ -30,7 +30,7 @@ def _runtime_pad(build: Builder, x: Tensor, low: Sequence[Scalar], high: Sequenc
     at = [f"i{n} - ({a})" for n, a in enumerate(low)]
     inside = " & ".join(f"({p} >= 0) & ({p} < {d})" for p, d in zip(at, x.shape, strict=True)) or "True"
     reads = ", ".join(f"max(min({p}, ({d}) - 1), 0)" for p, d in zip(at, x.shape, strict=True)) or "()"
-    xs = [_never_empty(build, x, value), value]
+    xs = [with_spare(build, x, value, [n for n, d in enumerate(x.shape) if not at_least(d, 1)]), value]
     return build.compute(f"where({inside}, x0[{reads}], x1[()])", xs, shape)
 
 
@@ -41,14 +41,11 @@ def _padded_shape(build: Builder, x: Tensor, low: Sequence[Scalar], high: Sequen
     return [build.dim(d, f"dimension {n} of the result") for n, d in enumerate(grown)]
 
 
-def _never_empty(build: Builder, x: Tensor, value: Tensor) -> Tensor:
-    """``x`` with one more element, ``value``, along the axes that may be empty, such that there is an element to
-    read.
-    """
-    for axis, d in enumerate(x.shape):
-        if not at_least(d, 1):
-            spare = build.broadcast(value, [1 if n == axis else e for n, e in enumerate(x.shape)])
-            x = build.concat([x, spare], axis)
+def with_spare(build: Builder, x: Tensor, value: Tensor, axes: Sequence[int]) -> Tensor:
+    """Return ``x`` with one more element, ``value``, along axes that may be empty, such that there is one to read."""
+    for axis in axes:
+        spare = build.broadcast(value, [1 if n == axis else e for n, e in enumerate(x.shape)])
+        x = build.concat([x, spare], axis)
     return x
 
 

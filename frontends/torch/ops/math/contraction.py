@@ -10,7 +10,6 @@ from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.folding.literals import literal
 from mlc.frontends.build.ops import attention, contraction
 from mlc.frontends.build.ops.indexing.sorting import computable
-from mlc.frontends.build.ops.linalg import norms
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.torch.registry import Call, aten
 
@@ -75,16 +74,14 @@ def bilinear(call: Call, a: Tensor, b: Tensor, weight: Tensor, bias: Tensor | No
     return y if bias is None else call.build.map("x0 + x1", y, bias)
 
 
-@aten("cdist", "_cdist_forward")
-def distances(call: Call, a: Tensor, b: Tensor, p: float = 2, *_: Any) -> Tensor:
-    left, right = call.tensors(a, b)
-    return norms.distances(call.build, left, right, p)
-
-
-@aten("dist")
-def distance(call: Call, a: Tensor, b: Tensor, p: float = 2) -> Tensor:
-    apart = call.build.map("x0 - x1", *call.tensors(a, b))
-    return norms.norm(call.build, apart, p, list(range(apart.rank)), False)
+@aten("_trilinear")
+def trilinear(call: Call, a: Tensor, b: Tensor, c: Tensor, *given: Any) -> Tensor:
+    """The sum over dimensions of the product of three tensors, each with further dimensions of 1."""
+    *added, summed = given[:4]
+    letters = "abcdefghijklmnopqrstuvwxyz"[: a.rank + len(added[0])]
+    terms = ["".join(letter for n, letter in enumerate(letters) if n not in new) for new in added]
+    kept = "".join(letter for n, letter in enumerate(letters) if n not in summed)
+    return contraction.einsum(call.build, f"{','.join(terms)}->{kept}", [a, b, c])
 
 
 @aten("scaled_dot_product_attention")

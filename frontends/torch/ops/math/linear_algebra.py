@@ -16,7 +16,7 @@ from mlc.frontends.array.linalg.exponential import expm
 from mlc.frontends.array.linalg.factors import triangular_solution
 from mlc.frontends.array.linalg.matrices import adjoint, epsilon, extent
 from mlc.frontends.torch.ops.arrays import by_arrays
-from mlc.frontends.torch.ops.math.lu import packed_lu
+from mlc.frontends.torch.ops.math.lu import as_torch_factors, packed_lu
 from mlc.frontends.torch.ops.math.matrices import matrix, no_info
 from mlc.frontends.torch.registry import Call
 
@@ -66,13 +66,13 @@ def inverse(call: Call, x: Any, *, check_errors: bool = False) -> Any:
 @matrix("_linalg_det")
 def determinant(call: Call, x: Any) -> Any:
     """(determinant, LU, pivots)."""
-    return by_arrays(call.build, lambda a: (linalg.det(a), *packed_lu(a)), x)
+    return by_arrays(call.build, lambda a: (linalg.det(a), *as_torch_factors(call, a)), x)
 
 
 @matrix("_linalg_slogdet")
 def log_determinant(call: Call, x: Any) -> Any:
     """(sign, logarithm, LU, pivots)."""
-    return by_arrays(call.build, lambda a: (*linalg.slogdet(a), *packed_lu(a)), x)
+    return by_arrays(call.build, lambda a: (*linalg.slogdet(a), *as_torch_factors(call, a)), x)
 
 
 @matrix("_linalg_solve_ex")

@@ -116,6 +116,13 @@ def packed_lu(x: Array) -> tuple[Array, Array]:
     return found.lu, fori_loop(0, steps, step, (start, start * 0))[1][..., :steps]
 
 
+def as_torch_factors(call: Call, x: Array) -> tuple[Array, Array]:
+    """What ``det`` and ``slogdet`` keep for their derivatives: the factors of the transposed matrix where a real one is
+    stored in rows, which LAPACK then reads without a copy."""
+    given = call.node.args[0].meta["val"]
+    return packed_lu(x.swapaxes(-1, -2) if given.is_contiguous() and not given.is_complex() else x)
+
+
 def _rows(pivots: Array, count: int) -> Array:
     """The original number of each row, after the exchanges."""
     line = counts(count)

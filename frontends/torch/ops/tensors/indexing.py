@@ -12,6 +12,7 @@ from mlc.frontends.build.ops.functions import inserted_after
 from mlc.frontends.build.ops.indexing import gather as reads
 from mlc.frontends.build.ops.indexing import scatter as writes
 from mlc.frontends.build.ops.indexing import selection, sorting
+from mlc.frontends.build.ops.linalg import norms
 from mlc.frontends.build.ops.shapes.axes import normalize_axis
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.torch.registry import Call, Operand, aten
@@ -22,6 +23,16 @@ Indices = list[Tensor | None]
 @aten("embedding")
 def embedding(call: Call, weight: Tensor, indices: Tensor, *_: Any) -> Tensor:
     return reads.gather(call.build, weight, indices, 0)
+
+
+@aten("embedding_renorm")
+def embedding_renorm(call: Call, weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:
+    """The table with those rows that are read scaled to a norm of at most ``max_norm``."""
+    build, at = call.build, call.build.reshape(indices, (*indices.shape, 1))
+    rows = reads.gather(build, weight, indices, 0)
+    length = norms.norm(build, rows, norm_type, [-1], True)
+    text = f"where(x1 > {float(max_norm)!r}, x0 * ({float(max_norm)!r} / (x1 + 1e-7)), x0)"
+    return writes.scatter_nd(build, weight, at, build.map(text, rows, length))
 
 
 @aten("index_select")

@@ -63,6 +63,19 @@ def test_an_update_of_no_rows_changes_nothing() -> None:
     np.testing.assert_array_equal(net(cache, cache[:, :0], np.array([1, 4])), cache)
 
 
+@pytest.mark.parametrize("mode", ["linear", "circular"])
+def test_an_update_of_rows_that_may_be_none(mode: str) -> None:
+    kinds: Shapes = {"c": ("f32", [2, "m", 5]), "u": ("f32", [2, "n", 5]), "at": ("i64", [2])}
+    net = mlc.compile(model("TensorScatter", kinds, version=24, mode=mode))
+    cache, at = np.arange(40, dtype=np.float32).reshape(2, 4, 5), np.array([1, 2])
+    for rows in (0, 1, 2):
+        wanted = cache.copy()
+        for b in range(2):
+            wanted[b, at[b] : at[b] + rows] = -cache[b, :rows]
+        np.testing.assert_array_equal(net(cache, -cache[:, :rows], at), wanted)
+    assert net(cache[:, :0], cache[:, :0], np.array([0, 0])).shape == (2, 0, 5)
+
+
 def test_refusals() -> None:
     kinds: Shapes = {"b": ("f32", [1, 6, 4]), "s": ("f32", [1, 2, 6]), "m": ("i64", [0])}
     with pytest.raises(InputError, match="a limit .*; each is one number"):
