@@ -7,12 +7,12 @@ from typing import Any
 from mlc.frontends.array.array import Array
 from mlc.frontends.array.functions.creation import eye
 from mlc.frontends.array.functions.shaping import broadcast_to
-from mlc.frontends.array.linalg.indefinite import indefinite_factors, solve_indefinite
 from mlc.frontends.array.linalg.matrices import extent
-from mlc.frontends.array.linalg.reflections import multiplied, reflections
+from mlc.frontends.array.linalg.packed.indefinite import indefinite_factors, solve_indefinite
+from mlc.frontends.array.linalg.packed.reflections import multiplied, reflections
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.torch.ops.arrays import by_arrays
-from mlc.frontends.torch.ops.math.matrices import matrix
+from mlc.frontends.torch.ops.linalg.matrices import matrix
 from mlc.frontends.torch.registry import Call
 
 

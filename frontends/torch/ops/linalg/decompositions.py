@@ -16,8 +16,8 @@ from mlc.frontends.array.linalg.exponential import expm
 from mlc.frontends.array.linalg.factors import triangular_solution
 from mlc.frontends.array.linalg.matrices import adjoint, epsilon, extent
 from mlc.frontends.torch.ops.arrays import by_arrays
-from mlc.frontends.torch.ops.math.lu import as_torch_factors, packed_lu
-from mlc.frontends.torch.ops.math.matrices import matrix, no_info
+from mlc.frontends.torch.ops.linalg.lu import as_torch_factors, packed_lu
+from mlc.frontends.torch.ops.linalg.matrices import matrix, no_info
 from mlc.frontends.torch.registry import Call
 
 

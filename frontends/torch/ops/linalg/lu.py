@@ -16,7 +16,7 @@ from mlc.frontends.array.transforms.control import fori_loop
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.torch.ops.arrays import by_arrays
-from mlc.frontends.torch.ops.math.matrices import matrix, no_info
+from mlc.frontends.torch.ops.linalg.matrices import matrix, no_info
 from mlc.frontends.torch.registry import Call
 
 

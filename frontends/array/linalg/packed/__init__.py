@@ -1,0 +1,1 @@
+"""Factors that are kept in one matrix, as LAPACK has them."""

@@ -1,0 +1,1 @@
+"""Linear algebra: decompositions, factors, what they solve."""
