@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from mlc.frontends.array.trees import tree_map as tree_map
     from mlc.onnxruntime.session import InferenceSession as InferenceSession
     from mlc.options import Options as Options
+    from mlc.quantization.quantize import quantize as quantize
     from mlc.runtime import Model as Model
     from mlc.runtime import TensorSpec as TensorSpec
     from mlc.runtime import load as load
@@ -96,6 +97,7 @@ _HOMES = {
     **dict.fromkeys(("grad", "hvp", "jvp", "linearize", "value_and_grad", "vjp"), f"{_TRANSFORMS}.gradients"),
     "export_onnx": "mlc.export",
     "Options": "mlc.options",
+    "quantize": "mlc.quantization.quantize",
     "InferenceSession": "mlc.onnxruntime.session",
     "Model": "mlc.runtime",
     "TensorSpec": "mlc.runtime",

@@ -34,6 +34,7 @@ SESSIONS = (
     DOCS / "tutorial-arrays.md",
     DOCS / "training.md",
     DOCS / "howto/link-statically.md",
+    DOCS / "howto/quantize.md",
     DOCS / "frontend/array.md",
     DOCS / "frontend/nn.md",
 )
