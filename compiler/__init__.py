@@ -16,11 +16,13 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from mlc import comm as comm
+    from mlc import distributions as distributions
     from mlc import graph as graph
     from mlc import nn as nn
     from mlc import numpy as numpy
     from mlc import onnxruntime as onnxruntime
     from mlc import optim as optim
+    from mlc import scipy as scipy
     from mlc import target as target
     from mlc import train as train
     from mlc.api import check as check
@@ -111,11 +113,12 @@ _HOMES = {
     "InternalError": "mlc.errors",
 }
 
-__all__ = ["__version__", "comm", "graph", "nn", "numpy", "onnxruntime", "optim", "target", "train", *_HOMES]
+_PACKAGES = ("comm", "distributions", "graph", "nn", "numpy", "onnxruntime", "optim", "scipy", "target", "train")
+__all__ = ["__version__", *_PACKAGES, *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("comm", "graph", "nn", "numpy", "onnxruntime", "optim", "target", "train"):
+    if name in _PACKAGES:
         return import_module(f"mlc.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'mlc' has no attribute '{name}'")

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from mlc.scipy import optimize as optimize
     from mlc.scipy import sparse as sparse
     from mlc.scipy import special as special
+    from mlc.scipy import stats as stats
 
-__all__ = ["integrate", "linalg", "optimize", "sparse", "special"]
+__all__ = ["integrate", "linalg", "optimize", "sparse", "special", "stats"]
 
 
 def __getattr__(name: str) -> Any:
