@@ -36,7 +36,7 @@ class TorchFunction:
         specs = program.graph_signature.input_specs
         parameters = [spec.target for spec in specs if spec.kind == InputKind.PARAMETER]
         opened = [n for n in parameters if _is_varied(tensor_of(program, n))]
-        imported = import_program(program, dims, name, opened)
+        imported = import_program(program, dims, name, opened, keep_rules=True)
         self.module = Module(of_bytes(f"{digest} {sorted(dims.items())}".encode()), imported)
         main = main_of(imported.module)
         names = [each.data[NAME].data for each in main.arg_attrs or ()]  # type: ignore[attr-defined]

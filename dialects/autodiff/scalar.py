@@ -50,7 +50,10 @@ FORMULAS: dict[str, tuple[str | None, ...]] = {
     "mod": ("g", "-g * (x0 // x1)"),
     "fmod": ("g", "-g * trunc(x0 / x1)"),
     "pow": ("where(x1 == 0, 0, g * x1 * x0 ** (x1 - 1))", "where((x0 == 0) & (x1 >= 0), 0, g * x0 ** x1 * log(x0))"),
-    "atan2": ("g * x1 / (x0 * x0 + x1 * x1)", "-g * x0 / (x0 * x0 + x1 * x1)"),
+    "atan2": (
+        "where((x0 == 0) & (x1 == 0), 0, g * x1 / (x0 * x0 + x1 * x1))",
+        "where((x0 == 0) & (x1 == 0), 0, -g * x0 / (x0 * x0 + x1 * x1))",
+    ),
     "neg": ("-g",),
     "abs": ("g * sign(x0)",),
     "exp": ("g * exp(x0)",),

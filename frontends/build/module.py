@@ -43,16 +43,19 @@ def graph_module(
     aliases: Iterable[tuple[int, int]] = (),
     states: Mapping[int, str] | None = None,
     optional: Mapping[str, Iterable[int]] | None = None,
+    keep_rules: bool = False,
 ) -> ModuleOp:
     """The module whose body ``build`` has made; ``inputs`` are the names of its arguments in order.
 
     ``aliases`` are pairs (result, argument): the result takes over the argument's memory. ``states`` are arguments that
     live in the model, with the names of the weights that are their first values ("": zeros). ``optional`` are axes of
-    outputs that a caller's tensor does not have where their extent is 1.
+    outputs that a caller's tensor does not have where their extent is 1. ``keep_rules``: functions with a rule for
+    their derivative stay, since the module is to be differentiated.
     """
     block = build.block
     block.add_op(ReturnOp(*outputs.values()))
-    inline_custom(block)
+    if not keep_rules:
+        inline_custom(block)
     rename_loops(block)
     types = [a.type for a in block.args], [o.type for o in outputs.values()]
     main = FuncOp("main", types, Region(block), arg_attrs=_names(inputs), res_attrs=_names(list(outputs)))

@@ -36,24 +36,30 @@ Translated = tuple[ModuleOp, WeightStore, list[Unsupported]]
 
 
 def import_program(
-    program: ExportedProgram, dims: Mapping[str, int], name: str, opened: Container[str] = ()
+    program: ExportedProgram,
+    dims: Mapping[str, int],
+    name: str,
+    opened: Container[str] = (),
+    keep_rules: bool = False,
 ) -> Imported:
     """Translate an exported program into the graph dialect; ``dims`` fixes symbolic dimensions, ``opened`` names
-    parameters that become arguments.
+    parameters that become arguments. ``keep_rules``: the module is to be differentiated.
 
     Raises:
         UnsupportedError: it uses what mlc does not support; lists all of it.
     """
-    module, weights, unsupported = translate(program, dims, opened)
+    module, weights, unsupported = translate(program, dims, opened, keep_rules)
     if unsupported:
         raise UnsupportedError(unsupported)
     return Imported(module, weights, name)
 
 
-def translate(program: ExportedProgram, dims: Mapping[str, int], opened: Container[str] = ()) -> Translated:
+def translate(
+    program: ExportedProgram, dims: Mapping[str, int], opened: Container[str] = (), keep_rules: bool = False
+) -> Translated:
     """(module, weights, unsupported operators); the module is only complete where there are none."""
     lowered = decomposed(program)
-    return with_fixed_dims(lambda fixed: _translated(lowered, fixed, opened), dims)
+    return with_fixed_dims(lambda fixed: _translated(lowered, fixed, opened, keep_rules), dims)
 
 
 def decomposed(program: ExportedProgram) -> ExportedProgram:
@@ -78,7 +84,9 @@ def _drop_ranges_of_expressions(program: ExportedProgram) -> None:
             return
 
 
-def _translated(program: ExportedProgram, fixed: Mapping[str, DimLike], opened: Container[str]) -> Translated:
+def _translated(
+    program: ExportedProgram, fixed: Mapping[str, DimLike], opened: Container[str], keep_rules: bool
+) -> Translated:
     """As ``translate``.
 
     Raises:
@@ -94,7 +102,7 @@ def _translated(program: ExportedProgram, fixed: Mapping[str, DimLike], opened: 
         outputs = importer.outputs(dict(zip(names, importer.nodes(program.graph, values, wanted), strict=True)))
     if importer.unsupported:
         return ModuleOp([]), weights, importer.unsupported
-    return graph_module(build, inputs, outputs), weights, []
+    return graph_module(build, inputs, outputs, keep_rules=keep_rules), weights, []
 
 
 def _inputs(

@@ -11,7 +11,6 @@ from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects.graph import WeightOp
 from mlc.dialects.graph.copies import copied, sizes_defined
-from mlc.dialects.graph.loop import size_made
 from mlc.dialects.semantics.dims import Dim, DimLike, condition, evaluate, parse_guard
 from mlc.dialects.semantics.interpreter import main_of
 from mlc.dialects.types import element_of, shape_of
@@ -43,12 +42,16 @@ def call(module: Module, xs: Sequence[Array]) -> list[Array]:
         InputError: arguments of other types or shapes, or a module with dimensions that depend on data, or strings.
     """
     main = main_of(module.imported.module)
-    if "graph.strings" in main.attributes or any(size_made(op) is not None for op in main.walk()):
+    assert (end := main.body.block.last_op) is not None
+    if "graph.strings" in main.attributes or _sizes_of(end.operands) & sizes_defined(main.body.block):
         raise InputError(f"{module.imported.name} has strings, or dimensions that depend on data", hint="Compile it")
     dims = _bound(main, xs, module.imported.name)
-    assert (end := main.body.block.last_op) is not None
     types = [(element_of(y), tuple(evaluate(d, dims) for d in shape_of(y))) for y in end.operands]
     return results_of(applied, xs, (module, tuple(sorted(dims.items()))), types)
+
+
+def _sizes_of(values: Sequence[SSAValue]) -> set[str]:
+    return {name for x in values for d in shape_of(x) if isinstance(d, Dim) for name in d.symbols()}
 
 
 def _bound(main: FuncOp, xs: Sequence[Array], name: str) -> dict[str, DimLike]:

@@ -6,7 +6,7 @@ from mlc.frontends.build.folding.literals import literal
 
 ACTIVATIONS: dict[str, tuple[str, dict[str, float]]] = {
     "affine": ("{alpha} * x0 + {beta}", {"alpha": 1.0, "beta": 0.0}),
-    "celu": ("max(x0, 0) + min(0, {alpha} * expm1(x0 / {alpha}))", {"alpha": 1.0}),
+    "celu": ("where(x0 > 0, x0, {alpha} * expm1(x0 / {alpha}))", {"alpha": 1.0}),
     "elu": ("where(x0 >= 0, x0, {alpha} * expm1(x0))", {"alpha": 1.0}),
     "gelu": ("0.5 * x0 * (1 + erf(x0 * 0.7071067811865476))", {}),
     "gelu_tanh": ("0.5 * x0 * (1 + tanh(0.7978845608028654 * (x0 + 0.044715 * x0 * x0 * x0)))", {}),

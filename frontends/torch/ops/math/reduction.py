@@ -8,6 +8,7 @@ from typing import Any
 from mlc.dialects.semantics.dims import DimLike, product
 from mlc.dialects.types import is_float
 from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.ops.functions import ROOT
 from mlc.frontends.build.ops.indexing import sorting
 from mlc.frontends.build.ops.indexing.gather import gather_elements
 from mlc.frontends.build.ops.linalg import norms
@@ -91,7 +92,7 @@ def variance(
     build, axes = call.build, call.axes(x, dim)
     middle, spread = norms.variance(build, x, axes, 1 if correction is None else correction)
     if call.op.startswith("std"):
-        spread = build.map("sqrt(x0)", spread)
+        spread = build.map(ROOT, spread)  # whose derivative at 0 is 0
     if not keepdim:
         shape = [d for n, d in enumerate(x.shape) if n not in axes]
         middle, spread = build.reshape(middle, shape), build.reshape(spread, shape)

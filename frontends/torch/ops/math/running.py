@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from mlc.frontends.build.ops.indexing import running, sorting
-from mlc.frontends.build.ops.shapes.axes import around_axis
+from mlc.frontends.array.functions import running as arrays
+from mlc.frontends.build.ops.indexing import running
 from mlc.frontends.build.tensors import Tensor
+from mlc.frontends.torch.ops.arrays import by_arrays
 from mlc.frontends.torch.registry import Call, aten
 
 
 @aten("cumsum", "cumprod")
-def cumulative(call: Call, x: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+def cumulative(call: Call, x: Tensor, dim: int, *, dtype: Any = None) -> Any:
     if not x.rank:
         return x
-    rows = call.build.reshape(call.tensor(x), around_axis(call.build, x.shape, dim))
-    y = sorting.cumulative(call.build, "add" if call.op == "cumsum" else "mul", rows)
-    return call.build.reshape(call.tensor(y), x.shape)
+    function = arrays.cumsum if call.op == "cumsum" else arrays.cumprod
+    return by_arrays(call.build, lambda a: function(a, axis=dim), call.tensor(x))
 
 
 @aten("cummax", "cummin")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from mlc.frontends.array.array import Array
+from mlc.frontends.array.compositions import arithmetic
 from mlc.frontends.array.further import bits
 from mlc.frontends.array.special import bessel, entropies, errors, gammas, incomplete
 from mlc.frontends.build.ops import gamma
@@ -17,6 +18,7 @@ Function = Callable[..., Array]
 BY_ARRAYS: dict[str, Function] = {
     "erfinv": errors.erfinv,
     "i0": bessel.i0,
+    "sinc": arithmetic.sinc,
     "igamma": incomplete.gammainc,
     "igammac": incomplete.gammaincc,
     "special_entr": entropies.entr,

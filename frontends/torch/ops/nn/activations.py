@@ -19,6 +19,8 @@ PLAIN = {
     "selu": activation("selu"),
     "silu": activation("swish"),
 }
+LEAKY = "where(x0 > 0, x0, {} * x0)"
+"""At 0 torch's derivative is the slope; ``build``'s, which is that of ``mlc.nn``, is 1."""
 
 
 def _plain(expr: str, call: Call, x: Tensor) -> Tensor:
@@ -52,14 +54,14 @@ def celu(call: Call, x: Tensor, alpha: float = 1.0) -> Tensor:
 
 @aten("leaky_relu")
 def leaky_relu(call: Call, x: Tensor, negative_slope: float = 0.01) -> Tensor:
-    return call.build.formula(activation("leakyrelu", alpha=negative_slope), x)
+    return call.build.formula(LEAKY.format(literal(negative_slope)), x)
 
 
 @aten("prelu", "_prelu_kernel")
 def prelu(call: Call, x: Tensor, weight: Tensor) -> Tensor:
     if weight.rank == 1 and x.rank > 1 and call.op == "prelu":
         weight = call.build.reshape(weight, (*weight.shape, *[1] * (x.rank - 2)))
-    return call.build.formula("where(x0 < 0, x1 * x0, x0)", x, weight)
+    return call.build.formula("where(x0 > 0, x0, x1 * x0)", x, weight)
 
 
 @aten("rrelu_with_noise_functional", "rrelu_with_noise")
@@ -69,7 +71,7 @@ def randomized_relu(
     """Slopes of negative elements between two; in evaluation their mean. Also the slope of each element."""
     build = call.build
     if not training:
-        return build.formula(activation("leakyrelu", alpha=(lower + upper) / 2), x), noise
+        return build.formula(LEAKY.format(literal((lower + upper) / 2)), x), noise
     drawn = uniform(build, x.shape, x.element)
     slopes = build.map(f"where(x0 <= 0, {literal(lower)} + {literal(upper - lower)} * x1, 1)", x, drawn)
     return build.map("x0 * x1", x, slopes), slopes
