@@ -96,8 +96,10 @@ from mlc.nn.module import buffer as buffer
 from mlc.nn.module import combine as combine
 from mlc.nn.module import functional_call as functional_call
 from mlc.nn.module import inlined as inlined
+from mlc.nn.module import next_key as next_key
 from mlc.nn.module import partition as partition
 from mlc.nn.module import static as static
+from mlc.nn.summary import summary as summary
 
 _FUNCTIONS = {
     name: getattr(module, name)
@@ -112,13 +114,14 @@ MODULES = tuple(
 )
 """The names of classes of layers."""
 _TOOLS = (
-    *("buffer", "combine", "functional_call", "init", "inlined", "load_file", "manual_seed", "partition"),
-    *("save_file", "save_onnx", "static"),
+    *("buffer", "combine", "functional_call", "init", "inlined", "load_file", "manual_seed", "next_key", "partition"),
+    *("save_file", "save_onnx", "static", "summary"),
 )
 __all__ = sorted([*_FUNCTIONS, *MODULES, *_TOOLS])
 
 globals().update(_FUNCTIONS)
-publish(globals(), [*_FUNCTIONS, "combine", "functional_call", "load_file", "partition", "save_file", "save_onnx"])
+_PUBLISHED = ("combine", "functional_call", "load_file", "next_key", "partition", "save_file", "save_onnx", "summary")
+publish(globals(), [*_FUNCTIONS, *_PUBLISHED])
 
 
 def __getattr__(name: str) -> Any:

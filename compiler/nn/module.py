@@ -38,10 +38,12 @@ def inlined(**options: Any) -> Any:
 
 @dataclasses.dataclass
 class Call:
-    """What the layers of a ``functional_call`` share: a random key, and how often it was used."""
+    """What the layers of a ``functional_call`` share: a random key, how often it was used, and what each module gave
+    last, by its identity."""
 
     key: Any
     draws: int = 0
+    outputs: dict[int, Any] = dataclasses.field(default_factory=dict)
 
 
 _call: ContextVar[Call | None] = ContextVar("functional call", default=None)
@@ -151,7 +153,10 @@ def _recording(call: Callable[..., Any]) -> Callable[..., Any]:
     def recording(self: Module, *args: Any, **kwargs: Any) -> Any:
         if any(isinstance(x, Deferred) for x in args):
             return next(x for x in args if isinstance(x, Deferred)).deferred_module(self, args, kwargs)
-        return call(self, *args, **kwargs)
+        found = call(self, *args, **kwargs)
+        if (shared := _call.get()) is not None:
+            shared.outputs[id(self)] = found
+        return found
 
     return recording
 
@@ -178,20 +183,29 @@ def functional_call(model: M, *args: Any, key: Any = None, **kwargs: Any) -> tup
 
 def recorded(f: Callable[[Any], Any], model: M, key: Any = None) -> tuple[Any, M]:
     """``f(copy)`` of a copy of the model, and the copy with what its layers recorded."""
+    return observed(f, model, key)[:2]
+
+
+def observed(f: Callable[[Any], Any], model: M, key: Any = None) -> tuple[Any, M, dict[int, Any]]:
+    """``recorded``, and what each module of the copy gave when it was called last, by ``id`` of the module."""
     leaves, structure = trees.flatten(model)
     copy = trees.unflatten(structure, leaves)
-    before = _call.set(Call(key))
+    shared = Call(key)
+    before = _call.set(shared)
     try:
-        return f(copy), copy
+        return f(copy), copy, shared.outputs
     finally:
         _call.reset(before)
 
 
-def next_key(layer: str) -> Any:
-    """A random key for one use, from the key of the ``functional_call``.
+def next_key(layer: str = "nn.next_key") -> Any:
+    """A random key (shape [2], uint32) for one use, from the key of the ``functional_call`` or of the training step.
+
+    Each call gives another key, so a layer or a loss of one's own draws with it: ``random.normal(nn.next_key(),
+    x.shape)``. ``layer``: who draws, for the error's text. Source: flax.linen.Module.make_rng.
 
     Raises:
-        InputError: there is none.
+        InputError: there is no key: the call is outside of ``functional_call``, or that has none.
     """
     call = _call.get()
     if call is None or call.key is None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import atexit
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
@@ -43,9 +44,21 @@ class Cancellation(Instrument):
 
 
 cancellation = Cancellation()
+watchers: list[Instrument] = []
+"""Who else hears of the steps of compilations, in the thread that compiles."""
 _queue: SimpleQueue[Work] = SimpleQueue()
 _lock = threading.Lock()
 _thread: list[threading.Thread] = []
+
+
+@contextmanager
+def watched(instrument: Instrument) -> Iterator[None]:
+    """An instrument hears of all compilations within the ``with``."""
+    watchers.append(instrument)
+    try:
+        yield
+    finally:
+        watchers.remove(instrument)
 
 
 def submit(work: Callable[[], T]) -> Future[T]:

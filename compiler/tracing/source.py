@@ -14,7 +14,7 @@ from mlc.frontends.imported import Imported
 from mlc.options import Options
 from mlc.runtime import Model
 from mlc.runtime.files import copy_artifact
-from mlc.tracing.background import cancellation
+from mlc.tracing.background import cancellation, watchers
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class TraceSource:
 
 def compiled(source: TraceSource, options: Options) -> Model:
     """The compiled program, loaded; for the background."""
-    return open_built(compile_source(source, options, [cancellation]), options.threads or None)
+    return open_built(compile_source(source, options, [cancellation, *watchers]), options.threads or None)
 
 
 def save_compiled(source: TraceSource, options: Options, path: Path) -> None:

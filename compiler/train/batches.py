@@ -23,13 +23,32 @@ def arguments_of(loss: Callable[..., Any], batch: Any) -> tuple[Any, ...]:
     Raises:
         InputError: a dictionary does not have a name that the loss takes.
     """
-    given = dict(batch) if isinstance(batch, Mapping) else batch
+    given = {name: _numbers(x) for name, x in batch.items()} if isinstance(batch, Mapping) else batch
     names = _parameters(loss)
     if names is not None and isinstance(given, dict) and len(names) != 1:
         given = _named(names, given)
     elif isinstance(given, dict) or not isinstance(given, tuple | list) or _is_one(names, given):
         given = (given,)
     return tuple(trees.tree_map(_array, tuple(given)))
+
+
+def inputs_of(loss: Callable[..., Any], predict: Callable[..., Any] | None, batch: Any) -> tuple[Any, ...]:
+    """What ``predict`` takes after the model, or the model itself where it is None, of a batch that may lack targets:
+    its first elements, or those of a dictionary by name. The model takes one, the first that the loss takes.
+
+    Raises:
+        InputError: a dictionary does not have a name that is taken.
+    """
+    names = [*(_parameters(loss) or [])[:1]] if predict is None else _parameters(predict)
+    if isinstance(batch, Mapping):
+        given = {name: _numbers(x) for name, x in batch.items()}
+        is_whole = predict is None and len(_parameters(loss) or []) < 2 or names is None
+        found: tuple[Any, ...] = (given,) if is_whole else _named(names or [], given)
+    elif isinstance(batch, tuple | list):
+        found = tuple(batch[:1] if predict is None else batch if names is None else batch[: len(names)])
+    else:
+        found = (batch,)
+    return tuple(trees.tree_map(_array, found))
 
 
 def _parameters(loss: Callable[..., Any]) -> list[str] | None:
@@ -53,6 +72,14 @@ def _named(names: list[str], batch: Mapping[str, Any]) -> tuple[Any, ...]:
         what = f"The loss takes '{missing[0]}', and the batch has {', '.join(map(repr, batch)) or 'nothing'}"
         raise InputError(what, hint="Name the loss's arguments as the batch does, or take the batch as one argument")
     return tuple(batch[name] for name in names)
+
+
+def _numbers(x: Any) -> Any:
+    """A column of Python's numbers, as Hugging Face's data sets give it, as one array; anything else as it is."""
+    first = x
+    while isinstance(first, list) and first:
+        first = first[0]
+    return np.asarray(x) if isinstance(x, list) and isinstance(first, bool | int | float) else x
 
 
 def _array(x: Any) -> Any:

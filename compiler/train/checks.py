@@ -10,6 +10,7 @@ from mlc.errors import InputError
 from mlc.frontends.array.array import Array
 from mlc.nn.naming import named
 from mlc.optim.transform import GradientTransformation
+from mlc.train.callbacks import Callback
 
 
 def kind_of(value: Any) -> str:
@@ -51,11 +52,28 @@ def check_optimizer(optimizer: Any) -> None:
     )
 
 
-def check_functions(loss: Any, trainable: Any) -> None:
-    """Raises: InputError: the loss, or what says which parameters are trained, is no function."""
+def check_functions(loss: Any, trainable: Any, **others: Any) -> None:
+    """Raises: InputError: the loss, what says which parameters are trained, or another option, is no function."""
     if not callable(loss):
         hint = "Give a function: lambda model, x, y: nn.mse_loss(model(x), y)"
         raise InputError(f"The loss is {kind_of(loss)}", hint=hint)
     if trainable is not None and not callable(trainable):
         hint = "Give a function of a parameter's name: lambda name: name.startswith('head')"
         raise InputError(f"trainable is {kind_of(trainable)}", hint=hint)
+    for name, given in others.items():
+        if given is not None and not callable(given):
+            raise InputError(f"{name} is {kind_of(given)}", hint="Give a function, or leave it out")
+
+
+def check_callbacks(callbacks: Any) -> list[Callback]:
+    """The callbacks of a run, one or several.
+
+    Raises:
+        InputError: one is no ``train.Callback``.
+    """
+    found = [callbacks] if not isinstance(callbacks, list | tuple) else list(callbacks)
+    for each in found:
+        if not isinstance(each, Callback):
+            hint = "Give objects of train.Callback, such as train.EarlyStopping(); callback= takes a function"
+            raise InputError(f"A callback is {kind_of(each)}", hint=hint)
+    return found

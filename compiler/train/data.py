@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from copy import copy
-from itertools import count, islice
+from itertools import count
 from queue import Full, Queue
 from typing import Any, TypeVar
 
@@ -71,41 +71,22 @@ class ArrayData:
                 yield trees.tree_map(lambda x, rows=rows: x[rows], self.arrays)
             skipped = 0
 
+    def once(self) -> Iterator[Any]:
+        """Every row once, in order: the last batch may be smaller, and all are where that makes them equal."""
+        size = even_size(self.length, self.batch_size)
+        for first in range(0, self.length, size):
+            yield trees.tree_map(lambda x, first=first: x[first : first + size], self.arrays)
+
     def _order(self, epoch: int) -> np.ndarray[Any, Any]:
         if not self.shuffle:
             return np.arange(self.length)
         return np.random.Generator(np.random.Philox(key=[self.seed, epoch])).permutation(self.length)
 
 
-def batches_of(data: Any) -> Start:
-    """Data as a function of the first step: such a function itself, or an iterable of batches, which a resumed run
-    reads from its beginning, and which is read again where it ends.
-
-    Raises:
-        InputError: it is neither, or a tuple of arrays, which is one batch.
-    """
-    if callable(data):
-        return data
-    if isinstance(data, tuple) and data and all(hasattr(each, "shape") for each in data):
-        raise InputError(
-            "A tuple of arrays is one batch, not the data of a run",
-            hint="Give train.ArrayData(arrays, batch_size), or [arrays]",
-        )
-    if not isinstance(data, Iterable):
-        raise InputError(
-            f"Data cannot be a {type(data).__name__}", hint="Give ArrayData, an iterable, or a function of a step"
-        )
-    return lambda start: islice(_repeated(data), start, None)
-
-
-def _repeated(data: Iterable[Any]) -> Iterator[Any]:
-    while True:
-        is_empty = True
-        for batch in data:
-            is_empty = False
-            yield batch
-        if is_empty:
-            return
+def even_size(length: int, most: int) -> int:
+    """The size of batches, more than half of ``most``, that divides a length; ``most`` where there is none. Batches of
+    one size need one program."""
+    return next((n for n in range(most, most // 2, -1) if length % n == 0), most)
 
 
 def prefetched(items: Iterator[T], size: int = 2) -> Iterator[T]:

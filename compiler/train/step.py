@@ -1,4 +1,4 @@
-"""One training step as one program: forward, backward and update of the whole state."""
+"""One training step as one program: augmentation, forward, backward and update of the whole state."""
 
 from __future__ import annotations
 
@@ -10,28 +10,29 @@ from mlc.errors import InputError
 from mlc.frontends.array import trees
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.random.threefry import fold_in, key
-from mlc.frontends.array.transforms.gradients import as_loss, value_and_grad
-from mlc.nn.module import combine, partition, recorded
+from mlc.frontends.array.transforms.gradients import value_and_grad
+from mlc.nn.module import combine, observed, partition
 from mlc.optim.mixed_precision import cast, loss_scale
 from mlc.optim.transform import GradientTransformation, apply_updates, count
 from mlc.optim.wrappers import global_norm, where_finite
+from mlc.train.augmentation import Augment, augmented
 from mlc.train.checks import check_model, check_optimizer
+from mlc.train.losses import Loss, loss_and_more
 from mlc.train.parallel import Shards
 
-Loss = Callable[..., Any]
-MORE = "leave out other results, which the model keeps as buffers or a call of it computes"
 Trainable = Callable[[str], bool] | None
 
 
 class TrainState(NamedTuple):
-    """All that a run changes: the number of the step, parameters, other arrays of the model, the optimizer's state, and
-    the random key."""
+    """All that a run changes: the number of the step, parameters, other arrays of the model, the optimizer's state, the
+    random key, and the factor of all updates, which is 1 until a callback reduces it."""
 
     step: Array
     parameters: Any
     rest: Any
     optimizer: Any
     key: Array
+    factor: Array
 
 
 def first_state(model: Any, optimizer: GradientTransformation, seed: int, trainable: Trainable) -> TrainState:
@@ -52,7 +53,7 @@ def first_state(model: Any, optimizer: GradientTransformation, seed: int, traina
     as_arrays = lambda tree: trees.tree_map(as_array, tree)  # noqa: E731
     state = as_arrays(optimizer.init(parameters))
     loss_scale(state)
-    return TrainState(count(), as_arrays(parameters), as_arrays(rest), state, key(seed))
+    return TrainState(count(), as_arrays(parameters), as_arrays(rest), state, key(seed), mnp.ones((), mnp.float32))
 
 
 def training_step(
@@ -62,39 +63,48 @@ def training_step(
     trainable: Trainable = None,
     finite: bool = False,
     shards: Shards | None = None,
-) -> Callable[[TrainState, tuple[Any, ...]], tuple[TrainState, dict[str, Array]]]:
-    """(state, batch) → (state, metrics): the loss and the norm of its gradient.
+    augment: Augment | None = None,
+) -> Callable[..., Any]:
+    """(state, batch) → (state, metrics): the loss, the norm of its gradient, and what the loss gives beside it.
+
+    A third argument that is not None asks for a third result: what the model gave, when the loss called it last, or
+    None where there are shards, or the loss called layers of it alone.
 
     ``precision``: the type in which the loss is computed, such as ``"bfloat16"``; parameters stay in theirs, and the
     gradients have it. With ``finite``, the whole state stays as it is where the loss or the gradient is not finite
     (optax: ``apply_if_finite``). ``shards``: loss, gradient and buffers that the model changes are averaged over them.
+    ``augment``: of a batch another one, by random numbers of ``nn.next_key``.
     """
 
-    def step(state: TrainState, batch: tuple[Any, ...]) -> tuple[TrainState, dict[str, Array]]:
+    def step(state: TrainState, batch: tuple[Any, ...], wanted: Any = None) -> tuple[Any, ...]:
         scale = loss_scale(state.optimizer)
 
-        def objective(parameters: Any, rest: Any, batch: Any, draws: Array) -> tuple[Array, tuple[Array, Any]]:
+        def objective(parameters: Any, rest: Any, batch: Any, draws: Array) -> tuple[Array, tuple[Any, ...]]:
             given, inputs = (parameters, batch) if precision is None else cast((parameters, batch), precision)
-            value, model = recorded(lambda m: loss(m, *inputs), combine(given, rest), draws)
-            value = as_loss(value if isinstance(value, tuple | list | dict) else as_array(value), MORE)
-            value = mnp.astype(value, mnp.float32) if precision else value
+            called = lambda m: (m, loss(m, *augmented(augment, inputs)))  # noqa: E731
+            (copy, found), model, outputs = observed(called, combine(given, rest), draws)
+            value, more = loss_and_more(found)
             after = trees.tree_map(lambda new, old: mnp.astype(new, old.dtype), partition(model, trainable)[1], rest)
-            return (value if scale is None else value * scale), (value, after)
+            output = None if wanted is None or shards is not None else outputs.get(id(copy))
+            return (value if scale is None else value * scale), (value, more, after, output)
 
-        def of_shard(given: tuple[Any, Any], batch: Any, draws: Array) -> tuple[Any, Array, dict[int, Array]]:
+        def of_shard(given: tuple[Any, Any], batch: Any, draws: Array) -> tuple[Any, ...]:
             parameters, rest = given
             found = value_and_grad(lambda p: objective(p, rest, batch, draws), has_aux=True)(parameters)
-            (_, (value, after)), gradients = found
-            return gradients, value, _changed(after, rest)
+            (_, (value, more, after, output)), gradients = found
+            return gradients, value, more, _changed(after, rest), output
 
         draws, given = fold_in(state.key, state.step), (state.parameters, state.rest)
         found = of_shard(given, batch, draws) if shards is None else shards.mean(of_shard, given, batch, draws)
-        gradients, value, rest = found[0], found[1], _with_changed(state.rest, found[2])
+        gradients, value, more, changed, output = found
         updates, after = optimizer.update(gradients, state.optimizer, state.parameters)
-        parameters = apply_updates(state.parameters, updates)
+        scaled = trees.tree_map(lambda u: u * state.factor, updates)
+        parameters, rest = apply_updates(state.parameters, scaled), _with_changed(state.rest, changed)
         norm = global_norm(gradients) if scale is None else global_norm(gradients) / scale
-        new = TrainState(state.step + 1, parameters, rest, after, state.key)
-        return (where_finite((value, norm), new, state) if finite else new), {"loss": value, "gradient_norm": norm}
+        new = TrainState(state.step + 1, parameters, rest, after, state.key, state.factor)
+        kept = where_finite((value, norm), new, state) if finite else new
+        metrics = {"loss": value, "gradient_norm": norm, **more}
+        return (kept, metrics) if wanted is None else (kept, metrics, output)
 
     return step
 

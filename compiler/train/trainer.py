@@ -2,57 +2,73 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from importlib import import_module
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+import numpy as np
 
 from mlc import comm
 from mlc.api import make_options
-from mlc.errors import InputError, MlcError, RunError
+from mlc.errors import MlcError, RunError
 from mlc.frontends.array import trees
 from mlc.frontends.array.array import as_array
 from mlc.keywords import keywords_checked
-from mlc.nn.module import combine
+from mlc.nn.module import combine, modules
+from mlc.nn.summary import Summary, summary
 from mlc.optim.mixed_precision import LossScaleState, wrapped
 from mlc.optim.transform import GradientTransformation
 from mlc.optim.wrappers import FiniteState
 from mlc.tracing.jit import jit
 from mlc.tracing.stateful import Stateful
+from mlc.train.augmentation import Augment
 from mlc.train.batches import arguments_of
+from mlc.train.callbacks import Callback
 from mlc.train.checkpoints import Checkpoints
-from mlc.train.checks import check_functions
-from mlc.train.data import ArrayData, batches_of, prefetched
+from mlc.train.checks import check_callbacks, check_functions
+from mlc.train.data import ArrayData, prefetched
+from mlc.train.evaluation import Evaluator, Predict, Scalars, numpy, target_of
+from mlc.train.losses import TAKEN, Loss
+from mlc.train.metrics import Given, Metrics, metrics_of
 from mlc.train.parallel import Shards, same_on_all_ranks
-from mlc.train.step import Loss, Trainable, TrainState, first_state, training_step
+from mlc.train.progress import ProgressBar
+from mlc.train.run import Limits, Run
+from mlc.train.sources import once, source_of
+from mlc.train.step import Trainable, TrainState, first_state, training_step
+from mlc.train.tensorboard import TensorBoard
 from mlc.train.watch import origin
 
 KEPT = 10_000
-Scalars = dict[str, float]
 Log = Callable[[int, Scalars], None]
 
 
 class Trainer:
     """Trains a model by an optimizer: ``trainer = Trainer(model, optim.adam(), loss)``, ``trainer.fit(data, 1000)``.
 
-    ``loss(model, *batch)`` gives a float of rank 0. The step, with its derivative and the update, is one program, which
-    is compiled at the first step.
+    ``loss(model, *batch)`` gives a float of rank 0, or a pair of it and further numbers by name,
+    ``(loss, {"kl": kl})``; these are in the bar, the history and the logs. The step, with its derivative and the
+    update, is one program, which is compiled at the first step.
 
     Args:
         model: a module, or a tree of modules; it does not change, ``trainer.model`` is the trained one.
         optimizer: a gradient transformation of ``mlc.optim``.
-        seed: of the random key, for layers such as dropout.
+        seed: of the random key, for layers such as dropout, and of the order of rows.
         precision: the type in which the loss is computed, such as ``"bfloat16"``; parameters stay in float32.
         trainable: ``trainable(name)`` says which parameters are trained; all by default.
         watch: a loss or gradient that is not finite is an error, which names where it comes from; such a step changes
             nothing. Then an update waits until all gradients are computed.
         shards: into how many equal parts a batch is divided, whose gradients are averaged; one for each rank of the job
-            by default. The same shards give the same bits on any number of ranks.
+            by default. The same shards give the same bits on any number of ranks. Metrics are then of evaluations
+            alone.
+        metrics: of each epoch and evaluation: names such as ``"accuracy"``, metrics, functions of a prediction and a
+            target, or a dictionary of these. They compare what the loss got when it called the model last with the last
+            argument of the loss.
+        predict: ``predict(model, *inputs)`` is the prediction of ``predict``, and that of metrics where the loss does
+            not call the model; by default ``model(x)`` of the first argument of the loss.
+        augment: of the first arrays of a batch other ones, as many as it takes, within the compiled step; it draws by
+            ``nn.next_key``. Evaluation does not call it.
         options: of the compiler, as those of ``mlc.compile``.
 
     Raises:
@@ -72,21 +88,32 @@ class Trainer:
         trainable: Trainable = None,
         watch: bool = True,
         shards: int | None = None,
+        metrics: Given = None,
+        predict: Predict | None = None,
+        augment: Augment | None = None,
         **options: Any,
     ) -> None:
-        check_functions(loss, trainable)
-        self.ranks = comm.current()
+        check_functions(loss, trainable, predict=predict, augment=augment)
+        self.ranks, self.seed = comm.current(), seed
         state = same_on_all_ranks(first_state(model, optimizer, seed, trainable))
         leaves_out = any(isinstance(each, LossScaleState | FiniteState) for each in wrapped(state.optimizer))
         self.watch, self._loss = watch and not leaves_out, loss
+        self.metrics = metrics_of(metrics)
         self.step = 0
         """How many steps were taken."""
         self.history: list[tuple[int, Scalars]] = []
-        """(step, metrics) of the last steps, at least ``KEPT`` of those that this process has taken."""
+        """(step, values) of the last steps, at least ``KEPT`` of those that this process has taken."""
+        self.epochs: list[dict[str, Any]] = []
+        """``epoch``, ``step``, the means of the loss and other values, metrics, and ``val_…`` of each epoch."""
+        self.should_stop = False
+        """What a callback sets to end a run."""
+        self._rate_factor = 1.0
         divided = Shards.of(shards, self.ranks.ranks)
-        step = training_step(loss, optimizer, precision, trainable, finite=self.watch, shards=divided)
+        self._gives_outputs = divided is None and predict is None
+        step = training_step(loss, optimizer, precision, trainable, self.watch, divided, augment)
         self._stateful: Stateful = jit(step, state="state", **options)
         self._instance = self._stateful.create(state)
+        self._evaluator = Evaluator(loss, predict, precision, options)
 
     @property
     def state(self) -> TrainState:
@@ -98,7 +125,16 @@ class Trainer:
     def state(self, state: TrainState) -> None:
         with self._counted():
             self._instance.state = (state,)
-        self.step = int(state.step)
+        self.step, self._rate_factor = int(state.step), float(state.factor)
+
+    @property
+    def rate_factor(self) -> float:
+        """What all updates are multiplied by, 1 at first; it may be assigned between steps, and the program stays."""
+        return self._rate_factor
+
+    @rate_factor.setter
+    def rate_factor(self, factor: float) -> None:
+        self.state = self.state._replace(factor=as_array(np.float32(factor)))
 
     @property
     def model(self) -> Any:
@@ -110,48 +146,74 @@ class Trainer:
     def fit(
         self,
         data: Any,
-        steps: int,
+        steps: int | None = None,
         *,
+        epochs: int | None = None,
+        batch_size: int | None = None,
+        steps_per_epoch: int | None = None,
+        validation_data: Any = None,
+        validation_steps: int | None = None,
+        metrics: Given = None,
+        callbacks: Callback | Sequence[Callback] = (),
         checkpoints: Checkpoints | str | Path | None = None,
         log_dir: str | Path | None = None,
         callback: Log | None = None,
         progress: bool = True,
     ) -> Trainer:
-        """Train until ``steps`` steps were taken in all.
+        """Train until ``steps`` steps, or ``epochs`` epochs, were taken in all.
 
         Args:
-            data: ``train.ArrayData``, an iterable of batches such as a torch ``DataLoader``, or a function of a step:
-                the batches from it on. Of ``ArrayData`` each rank of a job reads its rows; other data give each rank
-                the part of the batch that is its own.
+            data: ``train.ArrayData``; an iterable of batches, such as a torch ``DataLoader``, a loader of Grain, or an
+                iterator; arrays, or a data set of Hugging Face, with a ``batch_size``, whose rows are in another order
+                in each epoch; or a function of a step: the batches from it on. Of ``ArrayData`` each rank of a job
+                reads its rows; other data give each rank the part of the batch that is its own.
+            steps_per_epoch: how many steps an epoch has, where the end of the data is not its end.
+            validation_data: as ``data``; evaluated after each epoch, and at the end. Of data without end,
+                ``validation_steps`` batches.
+            metrics: in place of those of the trainer.
+            callbacks: one, or several: ``train.EarlyStopping``, ``BestCheckpoint``, ``ReduceLROnPlateau``,
+                ``TensorBoard``, or classes of one's own.
             checkpoints: a folder; training goes on from its last checkpoint. Rank 0 writes them.
             log_dir: a folder for TensorBoard; needs the package tensorboardX.
-            callback: called with each step and its metrics.
+            callback: called with each step and its values.
             progress: show a progress bar.
 
         Raises:
             RunError: the loss or the gradient is not finite; ``trainer.state`` is that before the step.
-            InputError: the data ends before; an unknown option.
+            InputError: the data ends before; data of another kind; epochs of data without end; an unknown option.
         """
-        if steps < 0:
-            raise InputError(f"Training cannot go on until {steps} steps were taken", hint="Give a number from 0 on")
+        limits = Limits(steps, epochs, steps_per_epoch)
         saved = checkpoints if isinstance(checkpoints, Checkpoints | None) else Checkpoints(checkpoints)
         if saved and saved.steps() and saved.steps()[-1] > self.step:
             self.state = saved.load(self.state)
-        rank, ranks = self.ranks.rank, self.ranks.ranks
-        own = data.part(rank, ranks) if isinstance(data, ArrayData) else data
-        batches = prefetched(batches_of(own)(self.step))
-        with _logs(log_dir if rank == 0 else None, steps, self.step, progress and rank == 0) as logs:
-            while self.step < steps:
-                metrics = self.take(_next(batches, self.step))
-                for log in [*logs, *([callback] if callback else [])]:
-                    log(self.step, metrics)
-                if saved and rank == 0 and (self.step % saved.every == 0 or self.step == steps):
-                    saved.save(self.step, self.state)
-        batches.close()  # type: ignore[attr-defined]
+        rank = self.ranks.rank
+        whole = source_of(data, batch_size, self.seed)
+        source = whole.part(rank, self.ranks.ranks) if isinstance(whole, ArrayData) else whole
+        limits.check(source)
+        chosen = self.metrics if metrics is None else metrics_of(metrics)
+        size = batch_size or getattr(data, "batch_size", None)
+
+        def validate() -> Scalars:
+            return self._evaluated(once(validation_data, size, validation_steps), chosen)
+
+        def save(ends: bool) -> None:
+            if saved and rank == 0 and (self.step % saved.every == 0 or ends):
+                saved.save(self.step, self.state)
+
+        bar = ProgressBar(self.step, limits.total(source), epochs, disabled=not progress or rank != 0)
+        with ExitStack() as stack:
+            stack.enter_context(bar.running())
+            called = [*check_callbacks(callbacks), bar]
+            if log_dir is not None and rank == 0:
+                called.append(board := TensorBoard(log_dir))
+                stack.callback(board.close)
+            called += [_Function(callback)] if callback else []
+            given = Metrics(chosen) if self._gives_outputs else Metrics({})
+            Run(self, source, limits, given, called, None if validation_data is None else validate, save).go()
         return self
 
-    def take(self, batch: Any) -> Scalars:
-        """Take one step on a batch; its metrics.
+    def take(self, batch: Any, metrics: Metrics | None = None) -> Scalars:
+        """Take one step on a batch; its values. ``metrics`` are updated by what the loss got from the model.
 
         A tuple or list is the arguments of the loss after the model, a dictionary their names and values. A loss of one
         argument takes a dictionary, a named tuple or a longer tuple whole. Strings in a batch are left out.
@@ -163,14 +225,63 @@ class Trainer:
         """
         given = arguments_of(self._loss, batch)
         with self._counted():
-            metrics = {name: float(value) for name, value in self._instance(given).items()}
-        if self.watch and not all(map(math.isfinite, metrics.values())):
-            raise RunError(self._explanation(given, metrics))
+            found, output = self._instance(given, ()) if metrics else (self._instance(given), None)
+            values = {name: float(value) for name, value in found.items()}
+        if self.watch and not all(math.isfinite(values[name]) for name in TAKEN):
+            raise RunError(self._explanation(given, values))
+        if metrics and output is not None:
+            metrics.update(trees.tree_map(numpy, output), target_of(given))
         self.step += 1
-        self.history.append((self.step, metrics))
+        self.history.append((self.step, values))
         if len(self.history) > 2 * KEPT:
             del self.history[:-KEPT]
-        return metrics
+        return values
+
+    def evaluate(
+        self, data: Any, *, batch_size: int | None = None, steps: int | None = None, metrics: Given = None
+    ) -> dict[str, Any]:
+        """The loss and the metrics of data, in the mode of inference: means over all rows, each once and in order.
+
+        Args:
+            data: as of ``fit``; of arrays ``batch_size`` rows a batch, 32 by default.
+            steps: how many batches of data without end.
+            metrics: in place of those of the trainer.
+
+        Raises:
+            InputError: no batch; data of another kind; metrics where the loss does not call the model.
+        """
+        return self._evaluated(once(data, batch_size, steps), self.metrics if metrics is None else metrics_of(metrics))
+
+    def predict(self, data: Any, *, batch_size: int | None = None, steps: int | None = None) -> Any:
+        """What the model predicts, a tree of NumPy arrays [rows, …], in the mode of inference.
+
+        Args:
+            data: arrays, or as of ``fit``; targets may lack, and are not read.
+            steps: how many batches of data without end.
+
+        Raises:
+            InputError: no batch, or data of another kind.
+        """
+        return self._evaluator.predictions(self._inference(), once(data, batch_size, steps))
+
+    def summary(self, *examples: Any) -> Summary:
+        """The layers of the model with their parameters, and for example inputs the shapes of what they give; see
+        ``nn.summary``."""
+        return summary(self._inference(), *examples)
+
+    def _evaluated(self, batches: Iterator[Any], metrics: Any) -> dict[str, Any]:
+        given = prefetched(batches)
+        try:
+            return self._evaluator.evaluate(self._inference(), given, Metrics(metrics))
+        finally:
+            given.close()  # type: ignore[attr-defined]
+
+    def _inference(self) -> Any:
+        """The trained model, each module of it in the mode of inference."""
+        found = self.model
+        for each in modules(found):
+            each.training = False
+        return found
 
     @contextmanager
     def _counted(self) -> Iterator[None]:
@@ -192,42 +303,11 @@ class Trainer:
         return f"the interpreter finds no such operator{'' if alone else f' on rank {self.ranks.rank}'}"
 
 
-def _next(batches: Iterator[Any], step: int) -> Any:
-    try:
-        return next(batches)
-    except StopIteration:
-        raise InputError(
-            f"The data ends after {step} steps", hint="Give data that may be read again, or train fewer steps"
-        ) from None
+class _Function(Callback):
+    """A function of each step and its values."""
 
+    def __init__(self, function: Log) -> None:
+        self.function = function
 
-@contextmanager
-def _logs(folder: str | Path | None, steps: int, start: int, progress: bool) -> Iterator[list[Log]]:
-    """Functions that log a step: on the screen, and for TensorBoard."""
-    writer = _writer(folder) if folder is not None else None
-    columns = (TextColumn("step"), MofNCompleteColumn(), BarColumn(), TextColumn("{task.fields[loss]}"))
-    bar = Progress(*columns, TimeRemainingColumn(), disable=not progress)
-    with bar:
-        task = bar.add_task("", total=steps, completed=start, loss="")
-        logs: list[Log] = [lambda n, m: bar.update(task, completed=n, loss=f"loss {m['loss']:.4g}")]
-        if writer is not None:
-            logs.append(functools.partial(_write, writer))
-        try:
-            yield logs
-        finally:
-            if writer is not None:
-                writer.close()
-
-
-def _write(writer: Any, step: int, metrics: Scalars) -> None:
-    for name, value in metrics.items():
-        writer.add_scalar(name, value, step)
-
-
-def _writer(folder: str | Path) -> Any:
-    try:
-        return import_module("tensorboardX").SummaryWriter(str(folder))
-    except ModuleNotFoundError:
-        raise InputError(
-            "Logs for TensorBoard need the package tensorboardX", hint="pip install 'mlc[train]'"
-        ) from None
+    def on_step_end(self, trainer: Trainer, step: int, values: Any) -> None:
+        self.function(step, values)

@@ -78,9 +78,9 @@ def test_losses_and_options_that_are_refused(given: Any, options: dict[str, Any]
 
 
 def test_an_option_that_fit_does_not_have() -> None:
-    says = "^Trainer.fit has no option 'epochs'. Options: checkpoints, log_dir, callback, progress.$"
+    says = "^Trainer.fit has no option 'epoch'. Did you mean 'epochs'. Options: epochs, .*checkpoints, log_dir, "
     with pytest.raises(InputError, match=says):
-        train.Trainer(nn.Linear(3, 1), optim.sgd(0.1), loss).fit([(X, Y)], 1, epochs=3)  # type: ignore[call-arg]
+        train.Trainer(nn.Linear(3, 1), optim.sgd(0.1), loss).fit([(X, Y)], 1, epoch=3)  # type: ignore[call-arg]
 
 
 def test_loss_scaling_in_a_chain_is_refused() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from mlc.errors import InputError
 from mlc.train import ArrayData, prefetched
-from mlc.train.data import batches_of
+from mlc.train.sources import source_of, stream
 
 
 def test_an_epoch_has_each_element_once() -> None:
@@ -37,8 +37,11 @@ def test_without_shuffling() -> None:
 
 
 def test_iterables_begin_again() -> None:
-    assert list(islice(batches_of([1, 2, 3])(2), 4)) == [3, 1, 2, 3]
-    assert list(batches_of(iter([1, 2, 3]))(1)) == [2, 3]
+    found = list(islice(stream([1, 2, 3], 2, None), 4))
+    assert [(each.epoch, each.batch, each.is_last) for each in found] == [
+        (0, 3, True), (1, 1, False), (1, 2, False), (1, 3, True)
+    ]  # fmt: skip
+    assert [each.batch for each in stream(iter([1, 2, 3]), 1, None)] == [2, 3]
 
 
 def test_prefetch() -> None:
@@ -67,7 +70,7 @@ def test_the_thread_ends_with_the_loop() -> None:
 @pytest.mark.parametrize("make, says", [
     (lambda: ArrayData((np.arange(3), np.arange(4)), 2), "lengths"),
     (lambda: ArrayData(np.arange(3), 4), "Batches of 4 of 3"),
-    (lambda: batches_of(3), "Data cannot be a int"),
+    (lambda: source_of(3, None, 0), "Data cannot be a int"),
 ])  # fmt: skip
 def test_refused(make: Any, says: str) -> None:
     with pytest.raises(InputError, match=says):

@@ -43,7 +43,7 @@ def test_training() -> None:
     model = nn.Linear(3, 2)
     data = train.ArrayData((np.ones((4, 3), np.float32),), 2)
     for loss, says in (
-        (lambda m, x: (mnp.sum(m(x)), m(x)), "returns a tuple.*leave out other results"),
+        (lambda m, x: (mnp.sum(m(x)), m(x)), "returns a tuple.*give other values by their names"),
         (lambda m, x: m(x), r"returns float32\[2, 2\]"),
     ):
         with pytest.raises(InputError, match=says):
