@@ -31,12 +31,11 @@ class CpuBackend(Backend):
     def candidates(self, fn: FuncOp, numerics: str = "default") -> Iterator[ScheduleAttr]:
         from mlc.dialects.poly import ScheduleAttr as Attr
         from mlc.dialects.poly import schedule_of
-        from mlc.passes.schedule.choose_schedule import schedules
+        from mlc.passes.schedule.choose_schedule import cpu_schedules
         from mlc.passes.schedule.partition_parallel_loops import split_like
-        from mlc.passes.schedule.polyhedral.statement_view import statements_of
 
         chosen = Attr(schedule_of(fn))
-        return (split_like(schedule, chosen) for schedule in schedules(statements_of(fn), self.target))
+        return (split_like(schedule, chosen) for schedule in cpu_schedules(fn, self.target))
 
     def print_kernels(self, module: ModuleOp) -> Kernels:
         from mlc.passes.codegen.emit_c import print_kernels

@@ -21,6 +21,8 @@ from mlc.dialects.kernel.bulk_store import PART, WIDTH, BulkStoreOp, BulkStoreWa
 from mlc.dialects.kernel.declared import loop_of, set_loop
 from mlc.dialects.kernel.device import BarrierOp, ClusterBarrierOp, ClusterRankOp, IterationOp
 from mlc.dialects.kernel.facts import (
+    Fusion,
+    FusionAttr,
     Launch,
     LaunchAttr,
     Loop,
@@ -69,12 +71,13 @@ Kernel = Dialect(
         *(BulkCopyOp, MbarrierInitOp, MbarrierExpectOp, MbarrierArriveOp, MbarrierWaitOp, SpecializeOp),
         *(BulkStoreOp, BulkStoreWaitOp),
     ],
-    [LaunchAttr, OriginAttr, WorkAttr, ScratchAttr, LoopAttr],
+    [LaunchAttr, OriginAttr, FusionAttr, WorkAttr, ScratchAttr, LoopAttr],
 )
 
 __all__ = [
     "Kernel",
     "FuncOp",
+    "Fusion",
     "Launch",
     "Origin",
     "Work",

@@ -11,6 +11,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.graph.base import NODE
 from mlc.dialects.kernel.facts import (
+    Fusion,
+    FusionAttr,
     Launch,
     LaunchAttr,
     Loop,
@@ -26,7 +28,7 @@ from mlc.dialects.poly.attributes import ScheduleAttr
 
 LOOP = "kernel.loop"
 FACTS = (
-    *("origin", "work", "parts", "in_place", "schedule", "schedule_tree"),
+    *("fusion", "origin", "work", "parts", "in_place", "schedule", "schedule_tree"),
     *("serial", "scratch", "launch"),
 )
 """The properties of a kernel, in the order of the passes that write them first."""
@@ -44,6 +46,7 @@ class DeclaredFacts(IRDLOperation):
     parts = opt_prop_def(IntegerAttr)
     serial = opt_prop_def(StringAttr)
     origin_attr = opt_prop_def(OriginAttr, prop_name="origin")
+    fusion_attr = opt_prop_def(FusionAttr, prop_name="fusion")
     work_attr = opt_prop_def(WorkAttr, prop_name="work")
     scratch_attr = opt_prop_def(ScratchAttr, prop_name="scratch")
     launch_attr = opt_prop_def(LaunchAttr, prop_name="launch")
@@ -56,6 +59,14 @@ class DeclaredFacts(IRDLOperation):
     @origin.setter
     def origin(self, record: Origin) -> None:
         self.origin_attr = None if record == Origin() else OriginAttr(record)
+
+    @property
+    def fusion(self) -> Fusion:
+        return self.fusion_attr.data if self.fusion_attr else Fusion()
+
+    @fusion.setter
+    def fusion(self, record: Fusion) -> None:
+        self.fusion_attr = None if record == Fusion() else FusionAttr(record)
 
     @property
     def work(self) -> Work:

@@ -76,6 +76,30 @@ class Origin:
 
 
 @dataclass(frozen=True)
+class Fusion:
+    """What the fuse stage has decided of a kernel with several products (``form-kernels``). The schedule obeys it, or
+    says why it cannot.
+
+    ``form``: ``attention`` or ``chain``. ``streamed``: blocks of the reduction run one after another, so that matrices
+    of scores are never whole. ``parts``: in how many parts different thread blocks compute the reduction. ``refused``:
+    why the schedule has not done what was decided.
+    """
+
+    form: str | None = None
+    streamed: bool = False
+    parts: DimLike | None = None
+    refused: str | None = None
+
+    def check(self) -> None:
+        if self.form not in (None, "attention", "chain"):
+            raise VerifyException(f"a kernel of the form '{self.form}'; the forms are attention and chain")
+        if (self.streamed or self.parts is not None) and self.form is None:
+            raise VerifyException("a kernel without a form is streamed, or has parts; name its form")
+        if isinstance(self.parts, int) and self.parts < 1:
+            raise VerifyException(f"a reduction has {self.parts} parts; it has at least one")
+
+
+@dataclass(frozen=True)
 class Work:
     """The number of scalar operations of a kernel, and the fewest bytes that it moves (``count-work``)."""
 
@@ -116,7 +140,7 @@ class Loop:
             raise VerifyException(f"{self.staged} steps are staged together; at least one is")
 
 
-Record = Launch | Origin | Work | Scratch | Loop
+Record = Launch | Origin | Fusion | Work | Scratch | Loop
 R = TypeVar("R", bound=Record)
 
 
@@ -184,6 +208,14 @@ class OriginAttr(RecordAttr[Origin]):
 
     name = "kernel.origin"
     record = Origin
+
+
+@irdl_attr_definition
+class FusionAttr(RecordAttr[Fusion]):
+    """``#kernel.fusion<form = "attention", streamed, parts = 8>``"""
+
+    name = "kernel.fusion"
+    record = Fusion
 
 
 @irdl_attr_definition

@@ -11,6 +11,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from mlc.dialects.semantics.dims import Dim, DimLike, ceildiv, evaluate
+from mlc.passes.assumed_extents import LONG, SCHEDULED
 from mlc.target.gpu import GpuTarget
 
 WARPGROUP = 4  # warps that copy the operands of others
@@ -139,6 +141,14 @@ class SplitSum:
         """Whether so many parts take at most ``parts_gain`` of the time of the whole sum."""
         return self.cycles(parts) < self.target.heuristics.parts_gain * self.cycles(1)
 
+    def parts_of(self, terms: DimLike) -> DimLike | None:
+        """Return the number of parts of so many terms; None if one kernel computes the whole sum. Of a symbolic number
+        of terms, of which these are the times for LONG, each part but the last has ``open_terms``."""
+        if isinstance(terms, Dim):
+            return ceildiv(terms, open_terms(terms)) if self.gains(LONG // SCHEDULED) else None
+        parts = self.parts()
+        return parts if parts > 1 else None
+
     def ranked(self) -> list[int]:
         """Numbers of parts, the fastest first, 1 among them; none where no division is even."""
         found = sorted(dict.fromkeys([*self._divisors(), *self._others()]), key=self.cycles)
@@ -188,7 +198,10 @@ def split_keys(rows: int, blocks: int, columns: int, keys: int, target: GpuTarge
     return SplitSum([tile], keys, rows * blocks * columns, target, target.heuristics.part_keys, uneven=True)
 
 
-def parts_of_keys(rows: int, blocks: int, columns: int, keys: int, target: GpuTarget) -> int:
-    """How many parts of its keys an attention is computed in, 1 for all at once; of ``split_keys``."""
-    split = split_keys(rows, blocks, columns, keys, target)
-    return split.parts() if split else 1
+def open_terms(terms: Dim, whole_array: bool = False) -> int:
+    """Return the number of terms of each part but the last, for a symbolic number of terms. It is SCHEDULED, or more if
+    the assumed number of terms (pixels of SCHEDULED images) is larger than LONG. For a sum of all elements of an array
+    it is LONG: then one block can soon add the parts of 10^8 elements."""
+    assumed = evaluate(terms, dict.fromkeys(terms.symbols(), SCHEDULED))
+    assert isinstance(assumed, int)
+    return max(1, -(-assumed // LONG)) * (LONG if whole_array else SCHEDULED)

@@ -45,6 +45,7 @@ def _outline(group: Group, number: int, module: ModuleOp, block: Block) -> None:
     anchor = next((o for o in group.ops if not isinstance(o, PadOp)), group.ops[0])
     name = f"{anchor.name.partition('.')[2]}_{number}"
     fn = kernel.FuncOp(name, FunctionType.from_lists([v.type for v in inputs], [v.type for v in outputs]))
+    fn.fusion = group.fusion
     call = kernel.CallOp(name, inputs, [v.type for v in outputs])
     for output, result in zip(outputs, call.res, strict=True):
         output.replace_uses_with_if(result, lambda use: use.operation not in inside)

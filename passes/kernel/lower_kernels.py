@@ -37,7 +37,6 @@ from mlc.dialects.semantics.statement import Statement
 from mlc.dialects.types import FLOAT8, Shape, element_of, shape_of
 from mlc.dialects.types import memref as memref_type
 from mlc.passes.fuse.grouping.aliases import pairs_of_aliases
-from mlc.passes.fuse.grouping.product_chains import chains
 from mlc.passes.kernel.lowering.generic import generic
 from mlc.passes.kernel.lowering.scalar_ops import TRANSCENDENTAL
 from mlc.passes.legality import IllegalIR
@@ -82,7 +81,7 @@ class _Lowering:
         self.buffers.update(zip((*old.args, *results), self.new.args, strict=True))
         self.held.update((self.buffers[v], v) for v in old.args)
         ops = [o for o in old.ops if isinstance(o, StructuredOp)]
-        self.chained = bool(chains(ops))
+        self.chained = self.fn.fusion.form == "chain"
         for n, op in enumerate(ops):
             self._lower(op, set(results), ops[n + 1 :])
         for call in [o for o in old.ops if isinstance(o, LibraryOp)]:

@@ -23,15 +23,15 @@ from mlc.dialects.poly import ScheduleAttr
 from mlc.passes.context import gpu_of
 from mlc.passes.schedule.choose_schedule import schedules
 from mlc.passes.schedule.gpu.contraction import contraction
-from mlc.passes.schedule.gpu.generic import elementwise, long_rows, rows, window
+from mlc.passes.schedule.gpu.generic import elementwise, joint, long_rows, rows, window
 from mlc.passes.schedule.gpu.part_numbers import with_number
-from mlc.passes.schedule.gpu.streaming import fused
+from mlc.passes.schedule.gpu.streaming import streamed
 from mlc.passes.schedule.gpu.strips import strips
 from mlc.passes.schedule.gpu.tensor_cores import tensor_cores
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, IslLimit, bounded
 from mlc.passes.schedule.polyhedral.statement_view import statements_of
 from mlc.passes.schedule.rules.candidates import Rule
-from mlc.passes.schedule.rules.fallback import give_up
+from mlc.passes.schedule.rules.fallback import give_up, note_refusal
 from mlc.target import GpuTarget
 
 Numerics = Literal["strict", "default", "relaxed"]
@@ -44,8 +44,10 @@ def rules_of(numerics: str) -> tuple[Rule, ...]:
 
 
 def gpu_schedules(fn: kernel.FuncOp, target: GpuTarget, numerics: str = "default") -> Iterator[ScheduleAttr]:
-    """Return candidates for a kernel's schedule, the best first."""
-    found = schedules(statements_of(fn), target, rules_of(numerics), partial(fused, numerics=numerics))
+    """Return candidates for a kernel's schedule, the best first. A kernel is streamed if the fuse stage has decided
+    it."""
+    together = partial(streamed, numerics=numerics) if fn.fusion.streamed else joint
+    found = schedules(statements_of(fn), target, rules_of(numerics), together)
     return (with_number(schedule, fn) for schedule in found)
 
 
@@ -62,5 +64,6 @@ class ChooseGpuSchedule(ModulePass):
                 try:
                     with bounded(fn, self.name, self.isl_operations):
                         fn.schedule = next(gpu_schedules(fn, gpu_of(ctx), self.numerics))
+                        note_refusal(fn)
                 except IslLimit as error:
                     give_up(fn, statements, error)

@@ -26,7 +26,7 @@ from mlc.passes.schedule.polyhedral.statement_view import StatementView, stateme
 from mlc.passes.schedule.rules.candidates import Rule, candidates, first_of, merged
 from mlc.passes.schedule.rules.contraction import contraction
 from mlc.passes.schedule.rules.elementwise import elementwise
-from mlc.passes.schedule.rules.fallback import give_up, serial
+from mlc.passes.schedule.rules.fallback import give_up, note_refusal, serial
 from mlc.passes.schedule.rules.nest_fusion import nest_fusion
 from mlc.passes.schedule.rules.rows import rows
 from mlc.passes.schedule.rules.stages import stages
@@ -39,7 +39,7 @@ Joint = Callable[[Sequence[StatementView], Any, Sequence[Rule]], Iterator[list[L
 together."""
 
 
-def fused(statements: Sequence[StatementView], target: CpuTarget, rules: Sequence[Rule]) -> Iterator[list[LoopNest]]:
+def streamed(statements: Sequence[StatementView], target: CpuTarget, rules: Sequence[Rule]) -> Iterator[list[LoopNest]]:
     """Return candidates whose nests run block by block: with running reductions if possible (``streaming``), else by
     ``nest_fusion``."""
     return first_of(rule(statements, target, rules) for rule in (streaming, nest_fusion))
@@ -62,13 +62,20 @@ class ChooseSchedule(ModulePass):
             if statements and fn.schedule is None:  # those of the user and tuned ones are kept
                 try:
                     with bounded(fn, self.name, self.isl_operations):
-                        fn.schedule = next(schedules(statements, target, rules))
+                        fn.schedule = next(cpu_schedules(fn, target, rules))
+                        note_refusal(fn)
                 except IslLimit as error:
                     give_up(fn, statements, error)
 
 
+def cpu_schedules(fn: kernel.FuncOp, target: CpuTarget, rules: Sequence[Rule] = RULES) -> Iterator[ScheduleAttr]:
+    """Return candidates for a kernel's schedule, the best first. A kernel is streamed if the fuse stage has decided
+    it."""
+    return schedules(statements_of(fn), target, rules, streamed if fn.fusion.streamed else nest_fusion)
+
+
 def schedules(
-    statements: Sequence[StatementView], target: Target, rules: Sequence[Rule] = RULES, joint: Joint = fused
+    statements: Sequence[StatementView], target: Target, rules: Sequence[Rule], joint: Joint
 ) -> Iterator[ScheduleAttr]:
     """Return candidates for a schedule, the best first: one nest for all statements if a rule has one, otherwise one
     nest for each component. A statement without instances, for which no rule has tiles, gets a plain schedule."""

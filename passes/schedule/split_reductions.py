@@ -40,11 +40,10 @@ from mlc.passes.schedule.gpu.kernel_copy import KernelCopy
 from mlc.passes.schedule.gpu.part_numbers import PART, PARTS_SUFFIX
 from mlc.passes.schedule.gpu.parts import (
     is_splittable,
-    open_keys,
     open_parts,
     open_size,
-    open_terms,
     outer_parts,
+    part_terms,
     rows_of,
     running_sum,
     split_stream,
@@ -71,22 +70,25 @@ class SplitReductions(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp) and o.schedule is None]:
-            pair = _given_split(fn) if fn.parts is not None else self._estimated(fn, gpu_of(ctx))
-            if pair:
+            if pair := self._pair(fn, gpu_of(ctx)):
                 _Calls(op, fn).replace(pair)
+
+    def _pair(self, fn: kernel.FuncOp, target: GpuTarget) -> KernelPair | None:
+        """Return the pair of kernels for the number of parts that the user, the tuner or the fuse stage gives, or that
+        is estimated for a sum of one product; None if the kernel is not split."""
+        if fn.parts is not None:
+            return _given_split(fn)
+        return _decided_split(fn) if fn.fusion.streamed else self._estimated(fn, target)
 
     def _estimated(self, fn: kernel.FuncOp, target: GpuTarget) -> KernelPair | None:
         """Return the pair of kernels for the estimated number of parts; None if the kernel is not split."""
-        statements = statements_of(fn)
-        split = self.split(fn, target)
+        split = self._bounded(fn, split_sum, target)
         parts: DimLike | None = split.parts() if split else self._symbolic(fn, target)
-        return None if parts is None or parts == 1 else _divided(fn, statements, parts)
+        return None if parts is None or parts == 1 else _divided(fn, statements_of(fn), parts)
 
     def _symbolic(self, fn: kernel.FuncOp, target: GpuTarget) -> DimLike | None:
         """Return the number of parts of a sum over several iterators, or of a symbolic number of terms; None if it is
         not split."""
-        if stream := splittable_stream(statements_of(fn)):
-            return open_keys(stream, target)
         found: DimLike | None = self._bounded(fn, outer_parts, target)
         return found or self._bounded(fn, open_parts, target)
 
@@ -133,6 +135,18 @@ class KernelPair(Protocol):
     def second(self, name: str) -> Kernel: ...
 
 
+def _decided_split(fn: kernel.FuncOp) -> KernelPair | None:
+    """Return the pair of kernels for the number of parts that the fuse stage has decided; None if it is 1. If the
+    kernel cannot be split so, it is not split, and the reason is recorded."""
+    if fn.fusion.parts is None:
+        return None
+    try:
+        return _divided(fn, statements_of(fn), fn.fusion.parts)
+    except ScheduleError as error:
+        fn.fusion = replace(fn.fusion, parts=None, refused=str(error))
+        return None
+
+
 def _given_split(fn: kernel.FuncOp) -> KernelPair | None:
     """Return the pair of kernels for the number of parts that an attribute gives. Raises ScheduleError if the sum
     cannot be split into that many parts."""
@@ -160,7 +174,7 @@ def _has_parts(terms: DimLike, parts: DimLike, sum_: StatementView, running: boo
     """Return whether a sum can be split into ``parts`` parts of one size. Only the parts of a ``running`` reduction
     need not divide the number of terms."""
     if isinstance(terms, Dim):
-        return parts == ceildiv(terms, open_terms(sum_))
+        return parts == ceildiv(terms, part_terms(sum_))
     if not isinstance(parts, int):
         return False
     return terms % parts == 0 or running and has_parts(terms, parts)
@@ -175,6 +189,7 @@ class _Calls:
         """Replace the function and its calls by the two kernels and their calls."""
         name = self.fn.sym_name.data
         first, second = pair.first(name + PARTS_SUFFIX), pair.second(name)
+        first[0].fusion = second[0].fusion = replace(self.fn.fusion, parts=None)
         if digest := self.fn.origin.digest:
             first[0].origin = kernel.Origin(digest=digest + PARTS_SUFFIX)
         self.module.body.block.insert_op_before(first[0], self.fn)
@@ -235,7 +250,7 @@ class _SumParts:
         if extent == self.parts:
             return 1, 1
         if isinstance(extent, Dim):
-            return open_size(self.s), open_terms(self.s)
+            return open_size(self.s), part_terms(self.s)
         return floordiv(extent, self.parts), floordiv(extent, self.parts)
 
     def second(self, name: str) -> Kernel:

@@ -16,14 +16,16 @@ from dataclasses import dataclass
 from xdsl.ir import Operation
 
 from mlc.dialects.graph import ComputeOp, ContractOp, MapOp, ReduceOp, ReshapeOp, ints_of
-from mlc.dialects.semantics.dims import product
+from mlc.dialects.kernel import Fusion
+from mlc.dialects.semantics.dims import DimLike, product
 from mlc.dialects.semantics.expr import Call, Const, Load, loads
 from mlc.dialects.types import Shape, element_of, is_float, shape_of
 from mlc.passes.assumed_extents import LONG
 from mlc.passes.context import cpu_facts, gpu_facts
-from mlc.passes.cost.block_time import parts_of_keys
+from mlc.passes.cost.block_time import SplitSum, split_keys
 from mlc.target import CpuTarget, GpuTarget, Target
 
+FORM = "attention"
 STREAMED_ROWS = 4  # times the sums in flight: of a block with fewer whole rows, the operands pass through L2 too often
 
 
@@ -104,14 +106,15 @@ def _sums_rows(op: ContractOp) -> bool:
     return [i for i in lhs if i not in result] == [lhs[-1]]
 
 
-def is_one_kernel(attention: Attention, target: Target) -> bool:
-    """Return whether an attention becomes one kernel, with whole rows of scores or with blocks of keys."""
+def fusion_of(attention: Attention, target: Target) -> Fusion | None:
+    """Return what is decided of an attention that becomes one kernel, with whole rows of scores or with blocks of keys;
+    None if it does not."""
     if is_streamed(attention, target):
-        return True
+        return Fusion(FORM, streamed=True, parts=_parts(attention, target))
     if target.thread_blocks or not _is_known(attention.scores):
-        return False
+        return None
     cpu = cpu_facts(target)
-    return _stays_in_l2(attention.scores, cpu, cpu.sums_in_flight)
+    return Fusion(FORM) if _stays_in_l2(attention.scores, cpu, cpu.sums_in_flight) else None
 
 
 def _stays_in_l2(scores: Shape, target: CpuTarget, rows: int) -> bool:
@@ -157,7 +160,8 @@ def _is_streamed_on_gpu(attention: Attention, target: GpuTarget) -> bool:
     number. Blocks of a symbolic extent have one size."""
     *batch, m, _ = attention.scores
     if isinstance(m, int) and m < target.heuristics.queries:
-        return _key_parts(attention, target) > 1
+        split = _split_keys(attention, target)
+        return split is not None and split.parts() > 1
     if not _is_known(attention.scores) and not _has_known_elements(attention):
         return False
     rows = target.heuristics.queries
@@ -172,9 +176,19 @@ def _has_known_elements(attention: Attention) -> bool:
     return _is_known((*summed, shape_of(products[-1].result)[-1]))
 
 
-def _key_parts(attention: Attention, target: GpuTarget) -> int:
+def _parts(attention: Attention, target: Target) -> DimLike | None:
     """Return into how many parts the keys are split, which different thread blocks compute (``split-reductions``), for
-    few queries or few heads that share keys. A symbolic batch counts as 1, a symbolic number of keys as LONG."""
+    few queries or few heads that share keys; None if one thread block has all keys."""
+    rows = attention.scores[-2]
+    if not target.thread_blocks or not isinstance(rows, int) or rows >= gpu_facts(target).heuristics.queries:
+        return None
+    split = _split_keys(attention, gpu_facts(target))
+    return split.parts_of(attention.scores[-1]) if split else None
+
+
+def _split_keys(attention: Attention, target: GpuTarget) -> SplitSum | None:
+    """Return the time of the keys in parts; None if they are not split. A symbolic batch counts as 1, a symbolic number
+    of keys as LONG."""
     first = attention.ops[0]
     last = next(op for op in reversed(attention.ops) if isinstance(op, ContractOp))
     assert isinstance(first, ContractOp)
@@ -183,11 +197,11 @@ def _key_parts(attention: Attention, target: GpuTarget) -> int:
     keys, value = attention.scores[-1], shape_of(last.result)[-1]
     extents |= {c: 1 for c in lhs if c not in extents and c in rhs and c in scores}
     if len(extents) < len(lhs) or not isinstance(value, int):
-        return 1
+        return None
     own = [extents[c] for c in scores if c in lhs and c not in rhs and extents[c] > 1]
     blocks = math.prod(extents[c] for c in scores if c in lhs and c in rhs)
     size = math.prod(n for c, n in extents.items() if c not in scores)
-    return parts_of_keys(math.prod(own), blocks, size + value, keys if isinstance(keys, int) else LONG, target)
+    return split_keys(math.prod(own), blocks, size + value, keys if isinstance(keys, int) else LONG, target)
 
 
 def _is_softmax(attention: Attention) -> bool:

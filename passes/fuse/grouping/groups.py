@@ -24,12 +24,12 @@ from mlc.dialects.graph.traits import (
     RowReduction,
     has,
 )
+from mlc.dialects.kernel import Fusion
 from mlc.dialects.semantics.dims import evaluate, product, symbols_of
 from mlc.dialects.semantics.expr import Call, loads, parse, walk
 from mlc.dialects.types import Shape, shape_of
 from mlc.passes.assumed_extents import SCHEDULED
-from mlc.passes.fuse.grouping import product_chains
-from mlc.passes.fuse.grouping.attention import attentions, is_one_kernel
+from mlc.passes.fuse.grouping import attention, product_chains
 from mlc.passes.fuse.grouping.convexity import Convexity
 from mlc.passes.fuse.grouping.paddings import single_writer, with_paddings
 from mlc.passes.fuse.grouping.views import views
@@ -48,6 +48,7 @@ class Group:
     shape: Shape
     axes: tuple[int, ...] = ()  # of a "row": the trailing, reduced axes
     ops: list[Operation] = field(default_factory=list)
+    fusion: Fusion = Fusion()
     scalars: int = 0  # functions that its pointwise operators compute for an element
 
     def accepts(self, op: Operation, target: Target) -> bool:
@@ -146,7 +147,7 @@ class _Growth:
         self.ops, self.target = ops, target
         self.member: dict[Operation, Group] = {}
         self.order, self.epoch = Convexity(ops, self.member), shape_epochs(ops)
-        self.first_of = _first_of_kernels(ops, target)
+        self.decided = _decided(ops, target)
 
     def run(self) -> tuple[list[Group], dict[Operation, Group]]:
         outside, groups = views(self.ops), list[Group]()
@@ -162,33 +163,32 @@ class _Growth:
         """Return the group that ``op`` joins: an existing one, or a new one if none accepts it."""
         if isinstance(op, LibraryOp):
             return Group("library", (), ())
-        if op in self.first_of:
-            return self._chain(op, self.first_of[op])
+        if op in self.decided:
+            return self._chain(op, *self.decided[op])
         if _fuses_with_producer(op):
             return self.member[op.operands[0].owner]  # type: ignore[index]
         return next((g for g in self.order.nearest(op) if self._takes(g, op)), None) or start(op, self.target)
 
-    def _chain(self, op: StructuredOp, first: Operation) -> Group:
+    def _chain(self, op: StructuredOp, first: Operation, fusion: Fusion) -> Group:
         """Return the group of an attention or chain, whose shape is set to that of its latest operator."""
-        if first is op:
-            return Group("chain", shape_of(op.results[0]))
-        self.member[first].shape = shape_of(op.results[0])
-        return self.member[first]
+        group = Group("chain", ()) if first is op else self.member[first]
+        group.shape, group.fusion = shape_of(op.results[0]), fusion
+        return group
 
     def _takes(self, group: Group, op: StructuredOp) -> bool:
         fits = self.epoch[group.ops[0]] == self.epoch[op] and group.accepts(op, self.target) and single_writer(group)
         return fits and self.order.stays_convex(group, op)
 
 
-def _first_of_kernels(ops: list[Operation], target: Target) -> dict[Operation, Operation]:
+def _decided(ops: list[Operation], target: Target) -> dict[Operation, tuple[Operation, Fusion]]:
     """Return, for each operator of an attention or chain of products that becomes one kernel, the first operator of
-    that kernel.
+    that kernel, and what is decided of it.
 
     An attention's own first operator is not a key: it starts or joins a group as any other.
     """
-    fused = [a for a in attentions(ops) if is_one_kernel(a, target)]
-    streamed = [c for c in product_chains.chains(ops) if product_chains.is_one_kernel(c, target)]
-    return {op: a.ops[0] for a in fused for op in a.ops[1:]} | {op: c.ops[0] for c in streamed for op in c.ops}
+    fused = [(a.ops[1:], a.ops[0], attention.fusion_of(a, target)) for a in attention.attentions(ops)]
+    fused += [(c.ops, c.ops[0], product_chains.fusion_of(c, target)) for c in product_chains.chains(ops)]
+    return {op: (first, fusion) for members, first, fusion in fused if fusion for op in members}
 
 
 def shape_epochs(ops: Sequence[Operation]) -> dict[Operation, int]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects.graph import ContractOp, MapOp
+from mlc.dialects.kernel import Fusion
 from mlc.dialects.semantics.dims import product
 from mlc.dialects.semantics.expr import Call, Load
 from mlc.dialects.types import Shape, element_of, is_float, shape_of
@@ -170,6 +171,11 @@ def _leaves_and_returns(ops: Sequence[Operation], results: set[Operation], posit
             seen.add(op)
             waiting += [use.operation for r in op.results for use in r.uses]
     return False
+
+
+def fusion_of(chain: Chain, target: Target) -> Fusion | None:
+    """Return what is decided of a chain that becomes one kernel; None if it does not."""
+    return Fusion("chain", streamed=True) if is_one_kernel(chain, target) else None
 
 
 def is_one_kernel(chain: Chain, target: Target) -> bool:

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 
 from mlc.dialects import kernel
 from mlc.dialects.poly import LoopNest
-from mlc.dialects.semantics.dims import Dim, DimLike, ceildiv, dim_min, evaluate
+from mlc.dialects.semantics.dims import Dim, DimLike, ceildiv, dim_min
 from mlc.dialects.types import element_of
 from mlc.passes.assumed_extents import LONG, SCHEDULED
-from mlc.passes.cost.block_time import BlockTime, SplitSum, split_keys
+from mlc.passes.cost.block_time import BlockTime, SplitSum, open_terms, split_keys
 from mlc.passes.cost.nest_time import block_time
 from mlc.passes.schedule.gpu.contraction import contraction
 from mlc.passes.schedule.gpu.generic import long_rows
@@ -61,22 +61,17 @@ def open_parts(statements: Sequence[StatementView], target: GpuTarget, numerics:
     results = points([first.bounds[i] for i in first.parallel])
     split = SplitSum([*_tiles(statements, target, numerics)], LONG, results, target)
     worth = split.tiles and split.gains(LONG // SCHEDULED)
-    return ceildiv(extent, open_terms(first)) if worth or not first.parallel else None
+    return ceildiv(extent, part_terms(first)) if worth or not first.parallel else None
 
 
-def open_terms(sum_: StatementView) -> int:
-    """Return the number of terms of each part but the last, for a symbolic number of terms. It is SCHEDULED, or more if
-    the assumed number of terms (pixels of SCHEDULED images) is larger than LONG. For a sum of all elements of an array
-    it is LONG: then one block can soon add the parts of 10^8 elements."""
-    terms = _terms(sum_)
-    assumed = evaluate(terms, dict.fromkeys(terms.symbols(), SCHEDULED))
-    assert isinstance(assumed, int)
-    return max(1, -(-assumed // LONG)) * (SCHEDULED if sum_.parallel else LONG)
+def part_terms(sum_: StatementView) -> int:
+    """Return the number of terms of each part but the last, for a symbolic number of terms."""
+    return open_terms(_terms(sum_), whole_array=not sum_.parallel)
 
 
 def open_size(sum_: StatementView) -> DimLike:
     """Return the number of terms of a part, as a function of the iterator over the parts."""
-    each = open_terms(sum_)
+    each = part_terms(sum_)
     return dim_min(each, _terms(sum_) - each * Dim.symbol(PART))
 
 
@@ -166,15 +161,6 @@ def split_stream(stream: Stream, target: GpuTarget) -> SplitSum | None:
 def _known(extents: Sequence[DimLike]) -> int:
     """Return the product of those extents that are constants."""
     return math.prod(n for n in extents if isinstance(n, int))
-
-
-def open_keys(stream: Stream, target: GpuTarget) -> DimLike | None:
-    """Return the number of parts of a running reduction with a symbolic number of terms; None if it is not split,
-    because an assumed number of LONG terms takes about as long."""
-    terms, split = stream.any_extent(stream.along), split_stream(stream, target)
-    if split is None or isinstance(terms, int) or not split.gains(LONG // SCHEDULED):
-        return None
-    return ceildiv(terms, open_terms(running_sum(stream)))
 
 
 def running_sum(stream: Stream) -> StatementView:

@@ -30,7 +30,7 @@ from mlc.dialects.types import element_name, element_of, lowest, memref, shape_o
 from mlc.passes.cost.block_time import part_size
 from mlc.passes.schedule.gpu.kernel_copy import Index, KernelCopy
 from mlc.passes.schedule.gpu.part_numbers import PART
-from mlc.passes.schedule.gpu.parts import open_size, open_terms, running_sum
+from mlc.passes.schedule.gpu.parts import open_size, part_terms, running_sum
 from mlc.passes.schedule.polyhedral.part_masks import mask_first, masked_statements
 from mlc.passes.schedule.polyhedral.running_reductions import Running, running_reductions
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
@@ -105,7 +105,7 @@ class RunningParts:
     def _size(self) -> int:
         """The number of keys of a part; the last part of a symbolic number of keys may have fewer."""
         if isinstance(self._extent, Dim):
-            return open_terms(running_sum(self.stream))
+            return part_terms(running_sum(self.stream))
         assert isinstance(self.parts, int)
         return part_size(self._extent, self.parts)
 

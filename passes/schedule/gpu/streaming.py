@@ -30,7 +30,7 @@ from mlc.target import GpuTarget
 from mlc.target.heuristics import GpuHeuristics, Tiles
 
 
-def fused(
+def streamed(
     statements: Sequence[StatementView], target: GpuTarget, rules: Sequence[Rule], numerics: str = "default"
 ) -> Iterator[list[LoopNest]]:
     """Yield nests of dependent statements: streamed if possible, else one joint nest."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mlc.dialects import kernel
-from mlc.dialects.poly import LoopNest, ScheduleAttr, ScheduleError, TiledLoop
+from mlc.dialects.poly import LoopNest, ScheduleAttr, ScheduleError, TiledLoop, schedule_of
 from mlc.passes.schedule.polyhedral.dependences import one_point
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 
@@ -37,6 +37,13 @@ def plain(statements: Sequence[StatementView]) -> list[LoopNest]:
 def chosen_by_rule(fn: kernel.FuncOp) -> bool:
     """Return whether a rule chose the kernel's schedule, rather than the user or the tuner."""
     return fn.schedule is not None and not fn.origin.given
+
+
+def note_refusal(fn: kernel.FuncOp) -> None:
+    """Record why a kernel that the fuse stage decided to stream has a schedule without blocks of the reduction."""
+    streamed = any(split.streamed for nest in schedule_of(fn) for split in nest.partitions)
+    if fn.fusion.form == "attention" and fn.fusion.streamed and not streamed:
+        fn.fusion = replace(fn.fusion, streamed=False, refused="no blocks of rows and keys fit in fast memory")
 
 
 def give_up(fn: kernel.FuncOp, statements: Sequence[StatementView], reason: ScheduleError) -> None:

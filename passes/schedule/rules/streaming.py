@@ -90,10 +90,9 @@ def _is_chain(inside: Sequence[StatementView], along: Axis) -> bool:
 def streaming(
     statements: Sequence[StatementView], target: CpuTarget, rules: Sequence[Rule]
 ) -> Iterator[list[LoopNest]]:
-    """Yield nests for the first way to stream ``statements`` in which only few whole rows of the reduction stay in
-    L2."""
+    """Yield nests for the first way to stream ``statements`` that has several blocks."""
     for stream in streams(statements):
-        if _stays_in_l2(stream, target):
+        if not stream.rescales and _columns(stream, target) == stream.extent(stream.along):
             continue
         points = _points(stream, target) if stream.rescales else (1, _columns(stream, target))
         after = [[*stage] for _, stage in itertools.groupby(stream.after, lambda s: s.bounds)]
@@ -102,16 +101,6 @@ def streaming(
         if nests := joined_nests(stages, cuts, target, rules):
             yield nests
             return
-
-
-def _stays_in_l2(stream: Stream, target: CpuTarget) -> bool:
-    """Return whether blocks of whole rows have enough rows. The fuse stage decides this similarly, before it is known
-    whether exponentials overwrite the scores."""
-    if not stream.rescales:
-        return _columns(stream, target) == stream.extent(stream.along)
-    *outer, rows = map(stream.extent, stream.rows)
-    row_bytes = stream.extent(stream.along) * max(_row_bytes(stream), 2 * 4)
-    return target.block_points(rows, row_bytes, math.prod(outer)) >= ROWS * target.sums_in_flight
 
 
 def _cuts(stream: Stream, s: StatementView, rows: int, keys: int, target: CpuTarget) -> list[Cut]:

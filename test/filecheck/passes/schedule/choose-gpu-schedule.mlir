@@ -65,7 +65,7 @@ kernel.func @columns(%a: memref<700x300xf32>, %c: memref<300xf32>) {
 
 // Blocks of rows and of keys, which run one after another with running maxima and sums.
 // CHECK: kernel.func @streamed{{.*}}schedule = #poly.schedule<"contraction: S0 | m@2t b@4 n@2s b m/40 n/50v | k & rows: S1
-kernel.func @streamed(%q: memref<4x80x8xf32>, %k: memref<4x8x100xf32>, %v: memref<4x100x6xf32>, %o: memref<4x80x6xf32>) {
+kernel.func @streamed(%q: memref<4x80x8xf32>, %k: memref<4x8x100xf32>, %v: memref<4x100x6xf32>, %o: memref<4x80x6xf32>) attributes {fusion = #kernel.fusion<form = "attention", streamed>} {
   %s = kernel.local : memref<4x80x100xf32>
   poly.statement "S0" ins(%q, %k : memref<4x80x8xf32>, memref<4x8x100xf32>) outs(%s : memref<4x80x100xf32>) {domain = #poly.domain<"0 <= b < 4 and 0 <= m < 80 and 0 <= n < 100 and 0 <= k < 8">, accesses = [#poly.access<"b0[b, m, k]">, #poly.access<"b1[b, k, n]">, #poly.access<"t0[b, m, n]">], monoid = "add", init = 0.0 : f32} do {
   ^bb0(%0: f32, %1: f32):

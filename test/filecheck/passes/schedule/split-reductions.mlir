@@ -60,6 +60,7 @@ kernel.func @half(%a: memref<32x4096xf16>, %b: memref<4096x32xf16>, %y: memref<3
 
 // A running reduction of 1024 keys that 4 queries read (split-KV): each part has its maximum, sum and product, which a
 // second kernel combines, rescaled by exp(maximum of the part - maximum).
+// The fuse stage has decided the number of parts; both kernels are still streamed.
 // CHECK-LABEL: kernel.func @attention_parts
 // CHECK-SAME: memref<2x4x16xf32>, %{{.*}}: memref<2x1024x16xf32>, %{{.*}}: memref<2x1024x16xf32>, %[[M:.*]]: memref<8x2x4xf32>, %[[S:.*]]: memref<8x2x4xf32>, %[[O:.*]]: memref<8x2x4x16xf32>)
 // CHECK: poly.statement "S0" {{.*}} {domain = #poly.domain<"0 <= part < 8 and 0 <= h < 2 and 0 <= m < 4 and 0 <= n < 128 and 0 <= k < 16">
@@ -83,7 +84,7 @@ kernel.func @half(%a: memref<32x4096xf16>, %b: memref<4096x32xf16>, %y: memref<3
 // CHECK: poly.statement "S5" {{.*}} outs(%[[Y]] :
 // CHECK: %[[A:.*]], %[[B:.*]], %[[C:.*]] = kernel.call @attention_parts(%q, %k, %v)
 // CHECK: kernel.call @attention(%[[A]], %[[B]], %[[C]])
-kernel.func @attention(%q: memref<2x4x16xf32>, %k: memref<2x1024x16xf32>, %v: memref<2x1024x16xf32>, %y: memref<2x4x16xf32>) {
+kernel.func @attention(%q: memref<2x4x16xf32>, %k: memref<2x1024x16xf32>, %v: memref<2x1024x16xf32>, %y: memref<2x4x16xf32>) attributes {fusion = #kernel.fusion<form = "attention", streamed, parts = 8>} {
   %s = kernel.local : memref<2x4x1024xf32>
   poly.statement "S0" ins(%q, %k : memref<2x4x16xf32>, memref<2x1024x16xf32>) outs(%s : memref<2x4x1024xf32>) {domain = #poly.domain<"0 <= h < 2 and 0 <= m < 4 and 0 <= n < 1024 and 0 <= k < 16">, accesses = [#poly.access<"b0[h, m, k]">, #poly.access<"b1[h, n, k]">, #poly.access<"t0[h, m, n]">], monoid = "add", init = 0.0 : f32} do {
   ^bb0(%a: f32, %b: f32):

@@ -17,7 +17,7 @@ from mlc.dialects.kernel import FuncOp
 from mlc.dialects.poly import ScheduleAttr
 from mlc.driver import lower as pipeline
 from mlc.options import Options
-from mlc.passes.schedule.choose_schedule import schedules
+from mlc.passes.schedule.choose_schedule import cpu_schedules
 from mlc.passes.schedule.partition_parallel_loops import split_like
 from mlc.passes.schedule.polyhedral.statement_view import statements_of
 from mlc.passes.schedule.rules.candidates import by_rank, first_of
@@ -42,7 +42,7 @@ def candidates(module: ModuleOp) -> dict[str, list[str]]:
         machine = Options().target
         chosen = fn.schedule
         assert isinstance(chosen, ScheduleAttr)
-        first = [split_like(s, chosen) for s in islice(schedules(statements, machine), COUNT)]
+        first = [split_like(s, chosen) for s in islice(cpu_schedules(fn, machine), COUNT)]
         assert chosen == first[0]
         for schedule in dict.fromkeys(first):
             alone = fn.clone()
