@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from mlc.frontends.array.transforms.scans import associative_scan as associative_scan
     from mlc.frontends.array.transforms.scans import map as map
     from mlc.frontends.array.trees import tree_map as tree_map
+    from mlc.generation.generate import generate as generate
     from mlc.onnxruntime.session import InferenceSession as InferenceSession
     from mlc.options import Options as Options
     from mlc.quantization.quantize import quantize as quantize
@@ -99,6 +100,7 @@ _HOMES = {
     **dict.fromkeys(("grad", "hvp", "jvp", "linearize", "value_and_grad", "vjp"), f"{_TRANSFORMS}.gradients"),
     "export_onnx": "mlc.export",
     "Options": "mlc.options",
+    "generate": "mlc.generation.generate",
     "quantize": "mlc.quantization.quantize",
     "InferenceSession": "mlc.onnxruntime.session",
     "Model": "mlc.runtime",

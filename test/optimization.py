@@ -11,7 +11,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 UNOPTIMIZED = [HERE / name for name in (
     *("conformance", "cuda", "programs", "unit/dialects"),
-    *(f"unit/compiler/{name}" for name in ("distributions", "nn", "optim", "quantization", "scipy")),
+    *(f"unit/compiler/{name}" for name in ("distributions", "generation", "nn", "optim", "quantization", "scipy")),
     *(f"unit/compiler/{name}" for name in ("torch_backend", "tracing", "train")),
     *(f"unit/frontends/{name}" for name in ("array", "build", "onnx/ops", "onnx/reading", "torch_frontend")),
     *(f"e2e/test_{name}.py" for name in (
