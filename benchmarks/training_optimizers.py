@@ -52,6 +52,8 @@ OPTIMIZERS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "adam": (optim.adam(3e-3, weight_decay=0.01), _torch("Adam", 3e-3, weight_decay=0.01)),
     "adamw": (optim.adamw(3e-3, weight_decay=0.1), _torch("AdamW", 3e-3, weight_decay=0.1)),
     "nadam": (optim.nadam(), _torch("NAdam")),
+    "radam": (optim.radam(3e-3, weight_decay=0.01), _torch("RAdam", 3e-3, weight_decay=0.01)),
+    "adafactor": (optim.adafactor(weight_decay=0.1), _torch("Adafactor", weight_decay=0.1)),
     "lion": (optim.lion(1e-3), _lion),
     "lbfgs": (optim.lbfgs(0.1, 5), _torch("LBFGS", 0.1, **LBFGS)),
 }

@@ -5,9 +5,16 @@ from mlc import optim
 optimizer = optim.chain(optim.clip_by_global_norm(1.0), optim.adamw(optim.warmup_cosine(1e-3, 100, 5000)))
 """
 
+from __future__ import annotations
+
+from typing import Any
+
+from mlc.frontends.array.missing import missing
 from mlc.frontends.array.public import publish
+from mlc.optim.factored import adafactor
 from mlc.optim.mixed_precision import cast, loss_scaling
-from mlc.optim.optimizers import adadelta, adagrad, adam, adamw, lion, nadam, rmsprop, sgd
+from mlc.optim.optimizers import adadelta, adagrad, adam, adamw, lamb, lion, nadam, radam, rmsprop, sgd
+from mlc.optim.orthogonal import muon
 from mlc.optim.schedules import constant, cosine, exponential, joined, linear, one_cycle, step_decay, warmup_cosine
 from mlc.optim.second_order import conjugate_gradients, gauss_newton, lbfgs
 from mlc.optim.transform import (
@@ -33,6 +40,7 @@ __all__ = [
     "GradientTransformation",
     "accumulate",
     "adadelta",
+    "adafactor",
     "adagrad",
     "adam",
     "adamw",
@@ -52,13 +60,16 @@ __all__ = [
     "gauss_newton",
     "global_norm",
     "joined",
+    "lamb",
     "lbfgs",
     "linear",
     "lion",
     "loss_scaling",
     "masked",
+    "muon",
     "nadam",
     "one_cycle",
+    "radam",
     "rmsprop",
     "scale",
     "scale_by_learning_rate",
@@ -68,3 +79,10 @@ __all__ = [
 ]
 
 publish(globals(), __all__)
+
+
+def __getattr__(name: str) -> Any:
+    """AttributeError, with the nearest name."""
+    if name.startswith("__"):
+        raise AttributeError(f"module 'mlc.optim' has no attribute '{name}'")
+    raise missing("mlc.optim", name, __all__)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from numbers import Real
 
 from mlc.errors import InputError
-from mlc.optim import scaling
+from mlc.optim import rectified, scaling
 from mlc.optim.transform import (
     GradientTransformation,
     Rate,
@@ -116,6 +116,32 @@ def nadam(
 ) -> GradientTransformation:
     """Adam with Nesterov's momentum."""
     return _made([scaling.scale_by_nadam(betas, eps, momentum_decay)], lr, weight_decay, decays)
+
+
+def radam(
+    lr: Rate = 1e-3,
+    betas: Betas = (0.9, 0.999),
+    eps: float = 1e-8,
+    weight_decay: float = 0.0,
+    decoupled_weight_decay: bool = False,
+    decays: Where | None = None,
+) -> GradientTransformation:
+    """RAdam: Adam with rectified variance; ``decoupled_weight_decay`` as in ``adamw``."""
+    return _made([rectified.scale_by_radam(betas, eps)], lr, weight_decay, decays, decoupled_weight_decay)
+
+
+def lamb(
+    lr: Rate = 1e-3,
+    betas: Betas = (0.9, 0.999),
+    eps: float = 1e-6,
+    weight_decay: float = 0.0,
+    decays: Where | None = None,
+) -> GradientTransformation:
+    """LAMB: steps of Adam, with decoupled weight decay, in units of each parameter's norm; for large batches. Source:
+    You et al., 2020; the formula and defaults of optax.lamb."""
+    decay = [add_decayed_weights(weight_decay, decays)] if weight_decay else []
+    direction = [scaling.scale_by_adam(betas, eps), *decay, rectified.scale_by_trust_ratio()]
+    return _made(direction, lr, 0.0, None)
 
 
 def lion(

@@ -109,20 +109,22 @@ def scale_by_adam(betas: tuple[float, float] = (0.9, 0.999), epsilon: float = 1e
     checked(betas)
 
     def update(gradients: Tree, state: AdamState, parameters: Tree = None) -> tuple[Tree, AdamState]:
-        after = _moments(gradients, state, betas)
+        after = moments(gradients, state, betas)
         first, second = (one_less_power(beta, after.step) for beta in betas)
         root = mnp.sqrt(second)
         ratio = lambda m, s: (m / first) / (mnp.sqrt(s) / root + epsilon)  # noqa: E731
         return tree_map(ratio, after.mean, after.square), after
 
-    return GradientTransformation(_first_moments, update)
+    return GradientTransformation(first_moments, update)
 
 
-def _first_moments(parameters: Tree) -> AdamState:
+def first_moments(parameters: Tree) -> AdamState:
+    """No step yet, and zeros."""
     return AdamState(count(), zeros_of(parameters), zeros_of(parameters))
 
 
-def _moments(gradients: Tree, state: AdamState, betas: tuple[float, float]) -> AdamState:
+def moments(gradients: Tree, state: AdamState, betas: tuple[float, float]) -> AdamState:
+    """The running means with these gradients."""
     first, second = betas
     mean = tree_map(lambda g, m: first * m + (1 - first) * g, gradients, state.mean)
     square = tree_map(lambda g, s: second * s + (1 - second) * g * g, gradients, state.square)
@@ -147,7 +149,7 @@ def scale_by_nadam(
         return betas[0] * (1 - 0.5 * mnp.exp(exponent))
 
     def update(gradients: Tree, state: NadamState, parameters: Tree = None) -> tuple[Tree, NadamState]:
-        adam = _moments(gradients, state.adam, betas)
+        adam = moments(gradients, state.adam, betas)
         now, ahead = momentum_at(adam.step), momentum_at(adam.step + 1)
         product = state.product * now
         of_gradient, of_mean = (1 - now) / (1 - product), ahead / (1 - product * ahead)
@@ -155,7 +157,7 @@ def scale_by_nadam(
         move = lambda g, m, s: (of_gradient * g + of_mean * m) / (mnp.sqrt(s) / root + epsilon)  # noqa: E731
         return tree_map(move, gradients, adam.mean, adam.square), NadamState(product, adam)
 
-    return GradientTransformation(lambda ps: NadamState(mnp.ones(()), _first_moments(ps)), update)
+    return GradientTransformation(lambda ps: NadamState(mnp.ones(()), first_moments(ps)), update)
 
 
 def scale_by_lion(betas: tuple[float, float] = (0.9, 0.99)) -> GradientTransformation:
