@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from mlc.comm.mesh import Mesh as Mesh
     from mlc.comm.mesh import P as P
     from mlc.comm.shard_map import shard_map as shard_map
+    from mlc.comm.sharded import shard as shard
     from mlc.errors import ArtifactError as ArtifactError
     from mlc.errors import InputError as InputError
     from mlc.errors import InternalError as InternalError
@@ -87,6 +88,7 @@ _HOMES = {
     "vmap": f"{_TRANSFORMS}.batching",
     "tree_map": "mlc.frontends.array.trees",
     **dict.fromkeys(("Mesh", "P"), "mlc.comm.mesh"),
+    "shard": "mlc.comm.sharded",
     "shard_map": "mlc.comm.shard_map",
     "compile": "mlc.api",
     "check": "mlc.api",

@@ -16,12 +16,13 @@ from xdsl.universe import Universe
 
 from mlc import plugins
 
-_DIALECTS = {"comm": "Comm", "graph": "Graph", "kernel": "Kernel", "poly": "Poly", "rt": "Rt"}
+_DIALECTS = {"comm": "Comm", "dist": "Dist", "graph": "Graph", "kernel": "Kernel", "poly": "Poly", "rt": "Rt"}
 """Name and module of a dialect, and the object that is it."""
 
 PASSES = {
     "graph": "verify-graph simplify-quantization integer-products canonicalize-graph fold-constants fold-scale"
     " hoist-loop-invariants distribute-loops fuse-maps fuse-stencils hoist-invariants differentiate",
+    "distribute": "propagate-shardings insert-reshards verify-spmd partition distribute",
     "layout": "assign-layout pack-weights pack-operands transpose-operands pack-quantized-weights decompose-pack"
     " interleave-gates winograd winograd-gradients scale-weights sink-casts verify-layout",
     "fuse.autodiff": "recompute-scores split-chains rematerialize",

@@ -28,11 +28,14 @@ class ThreadRank:
     def __init__(self, mail: Mail, rank: int, ranks: int, limit: float) -> None:
         self.rank, self.ranks, self._mail = rank, ranks, mail
         self._numbers = itertools.count(1)
+        self.sent = 0
+        """Bytes that this rank has sent."""
         self._pending: dict[int, tuple[Key, int, int] | None] = {}  # None: a send, which has ended
         functions = SEND(self._send), SEND(self._receive), TEST(self._test), CANCEL(self._cancel), ERROR(self._error)
         self.table = Table(VERSION, rank, ranks, limit, None, *functions)
 
     def _send(self, _: Any, to: int, tag: int, data: int, size: int) -> int:
+        self.sent += size
         with self._mail.lock:
             self._mail.sent[self.rank, to, tag].append(ctypes.string_at(data, size))
         return self._request(None)

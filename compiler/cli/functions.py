@@ -67,7 +67,7 @@ def trace_function(model: Path, inputs: Sequence[str], dims: Mapping[str, int]) 
     static, shapes, donate = (f.static, f.shapes, f.donate) if isinstance(f, Jitted) else ((), {}, ())
     plain = f.function if isinstance(f, Jitted) else f
     jitted = Jitted(plain, tuple(static), shapes, True, tuple(donate), make_options())
-    specs = _specs(inputs, dims)
+    specs = specs_of_inputs(inputs, dims)
     try:
         jitted.signature.bind(**specs)
     except TypeError as error:
@@ -76,7 +76,14 @@ def trace_function(model: Path, inputs: Sequence[str], dims: Mapping[str, int]) 
     return _guarded(lambda: jitted.lower(**specs).source, str(model))
 
 
-def _specs(inputs: Sequence[str], dims: Mapping[str, int]) -> dict[str, TensorSpec]:
+def jitted_named(model: Path) -> Callable[..., Any]:
+    """The function that ``file.py:function`` names."""
+    found = FUNCTION.fullmatch(str(model))
+    assert found is not None
+    return _function(found["module"], found["name"])
+
+
+def specs_of_inputs(inputs: Sequence[str], dims: Mapping[str, int]) -> dict[str, TensorSpec]:
     specs = {}
     for text in inputs:
         name, spec = _spec(text, dims)

@@ -6,29 +6,45 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+import numpy as np
+
+from mlc.dialects.dist import MeshAttr, ShardingAttr
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array
-from mlc.frontends.array.collectives.functions import size
+
+Name = str | tuple[str, ...] | None
 
 
 class Mesh:
-    """The ranks of a job as an array with named axes: ``Mesh(data=4)``. Meshes of one axis work so far.
+    """The ranks of a job as an array with named axes, the last of which varies fastest: ``Mesh(data=2, model=4)``.
 
     Raises:
-        InputError: no axis or several, or another number of ranks than the job has.
+        InputError: no axis, or a size that is no number above 0.
     """
 
     def __init__(self, **axes: int) -> None:
         self.axes = dict(axes)
-        shown = ", ".join(f"{name}={count}" for name, count in axes.items())
-        if len(axes) != 1 or not all(isinstance(count, int) and count > 0 for count in axes.values()):
-            raise InputError(f"Mesh({shown}) is no mesh", hint="Give one axis, such as Mesh(data=2)")
-        if prod(axes.values()) != size():
-            raise InputError(f"Mesh({shown}) does not fit {size()} ranks", hint="Start as many ranks as the mesh has")
+        if not axes or not all(isinstance(count, int) and count > 0 for count in axes.values()):
+            raise InputError(f"{self} is no mesh", hint="Give sizes of axes, such as Mesh(data=2, model=4)")
 
     @property
     def ranks(self) -> int:
         return prod(self.axes.values())
+
+    @property
+    def attribute(self) -> MeshAttr:
+        return MeshAttr.of(self.axes)
+
+    def positions(self, rank: int) -> dict[str, int]:
+        """The number of a rank along each axis."""
+        found = np.unravel_index(rank, tuple(self.axes.values()))
+        return dict(zip(self.axes, map(int, found), strict=True))
+
+    def check_ranks(self, ranks: int) -> None:
+        """Raises InputError where the job has another number of ranks."""
+        if self.ranks != ranks:
+            hint = f"Start {self.ranks} ranks, such as by 'mlc run --ranks {self.ranks}', or simulate them"
+            raise InputError(f"{self} does not fit {ranks} ranks", hint=hint)
 
     def __repr__(self) -> str:
         return f"Mesh({', '.join(f'{name}={count}' for name, count in self.axes.items())})"
@@ -36,32 +52,54 @@ class Mesh:
 
 @dataclass(frozen=True, init=False)
 class P:
-    """How an array is divided: for each axis the name of a mesh axis, or None; ``P()`` is whole on all ranks."""
+    """How an array is divided: for each dimension the name of a mesh axis, a tuple of names, of which the first divides
+    first, or None; ``P()`` is whole on all ranks."""
 
-    names: tuple[str | None, ...]
+    names: tuple[Name, ...]
 
-    def __init__(self, *names: str | None) -> None:
+    def __init__(self, *names: Name) -> None:
         object.__setattr__(self, "names", names)
 
-    def divided(self, mesh: Mesh) -> int | None:
-        """The axis that is divided among the ranks.
+    @property
+    def axes(self) -> tuple[tuple[str, ...], ...]:
+        """The mesh axes of each dimension."""
+        return tuple(() if each is None else (each,) if isinstance(each, str) else tuple(each) for each in self.names)
 
-        Raises:
-            InputError: a name that the mesh does not have, or twice.
-        """
-        found = [n for n, name in enumerate(self.names) if name is not None]
-        unknown = [name for name in self.names if name is not None and name not in mesh.axes]
-        if unknown or len(found) > 1:
+    @property
+    def attribute(self) -> ShardingAttr:
+        return ShardingAttr.of(self.axes)
+
+    def check(self, x: Array, mesh: Mesh) -> None:
+        """Raises InputError where the array has fewer dimensions than names, or the mesh not these axes once."""
+        self.check_shape(x.shape, mesh)
+
+    def check_shape(self, shape: tuple[Any, ...], mesh: Mesh) -> None:
+        named = [name for each in self.axes for name in each]
+        unknown = [name for name in named if name not in mesh.axes]
+        if unknown or len(set(named)) < len(named):
             what = f"{self} on {mesh}: " + (f"there is no axis '{unknown[0]}'" if unknown else "a name twice")
             raise InputError(what, hint=f"Give {', '.join(map(repr, mesh.axes))} once, or None")
-        return found[0] if found else None
+        if len(self.names) > len(shape):
+            hint = "Give a name for each axis at most"
+            raise InputError(f"{self} does not fit an array of shape {list(shape)}", hint=hint)
 
-    def check(self, x: Array) -> None:
-        """Raises InputError where the array has fewer axes than names."""
-        if len(self.names) > len(x.shape):
-            raise InputError(
-                f"{self} does not fit an array of shape {list(x.shape)}", hint="Give a name for each axis at most"
-            )
+    def box(self, shape: tuple[int, ...], mesh: Mesh, rank: int) -> tuple[slice, ...]:
+        """The part of a whole array that a rank has.
+
+        Raises:
+            InputError: an extent does not divide evenly.
+        """
+        positions, found = mesh.positions(rank), []
+        for extent, axes in zip(shape, (*self.axes, *[()] * len(shape)), strict=False):
+            first, size = 0, extent
+            for axis in axes:
+                if size % mesh.axes[axis]:
+                    what = f"{self}: an axis of {extent} elements, which {mesh} does not divide evenly"
+                    raise InputError(what, hint="Pad the array, or choose another axis")
+                size //= mesh.axes[axis]
+                first += positions[axis] * size
+            found.append(slice(first, first + size))
+        return tuple(found)
 
     def __repr__(self) -> str:
         return f"P({', '.join(map(repr, self.names))})"

@@ -31,10 +31,10 @@ class ProcessWorld:
             RunError: other ranks do not come to it within the limit; names them.
         """
         if x is None:
-            return op.meaning([NOTHING] * self.ranks)[self.rank]
+            return op.over_all([NOTHING] * self.ranks)[self.rank]
         table = self.communicator.table
         values = [x] if table is None else gathered(table, x, text(op))
-        return op.meaning(values)[self.rank]
+        return op.over_all(values)[self.rank]
 
 
 def gathered(table: Table, x: Array, where: str) -> list[Array]:

@@ -11,7 +11,7 @@ from mlc.comm.mesh import Mesh, specs_of
 from mlc.errors import InputError
 from mlc.frontends.array import trees
 from mlc.frontends.array.array import Array, as_array
-from mlc.frontends.array.collectives.functions import all_gather, all_reduce, rank
+from mlc.frontends.array.collectives.functions import all_gather, all_reduce, rank, size
 
 
 def shard_map(f: Callable[..., Any], mesh: Mesh, in_specs: Any, out_specs: Any) -> Callable[..., Any]:
@@ -23,11 +23,15 @@ def shard_map(f: Callable[..., Any], mesh: Mesh, in_specs: Any, out_specs: Any) 
     ``P``, or a tree of them, for each argument. Derivatives are those of the whole arrays.
 
     Raises:
-        InputError: when called: a name that the mesh does not have, an extent that does not divide, or a sharding that
-            does not fit the arrays.
+        InputError: the mesh has several axes; when called: the job has other ranks, a name that the mesh does not have,
+            an extent that does not divide, or a sharding that does not fit the arrays.
     """
 
+    if len(mesh.axes) != 1:
+        raise InputError(f"shard_map does not divide by the axes of {mesh}", hint="Give a mesh of one axis, or shardings to mlc.jit")
+
     def run(*args: Any) -> Any:
+        mesh.check_ranks(size())
         if not isinstance(in_specs, tuple) or len(in_specs) != len(args):
             hint = "Give a tuple with one P, or tree of them, for each argument"
             raise InputError(f"shard_map has {len(args)} arguments and in_specs {in_specs!r}", hint=hint)
@@ -41,8 +45,9 @@ def _each(move: Callable[[Array, int | None, int], Array], tree: Any, specs: Any
     leaves, structure = trees.flatten(tree)
     moved = []
     for x, spec in zip(map(as_array, leaves), specs_of(tree, specs), strict=True):
-        spec.check(x)
-        moved.append(move(x, spec.divided(mesh), mesh.ranks))
+        spec.check(x, mesh)
+        divided = [n for n, axes in enumerate(spec.axes) if axes]
+        moved.append(move(x, divided[0] if divided else None, mesh.ranks))
     return trees.unflatten(structure, moved)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mlc.passes.distribute.distribute import Distribute
 from mlc.passes.fuse.autodiff.recompute_scores import RecomputeScores
 from mlc.passes.fuse.autodiff.rematerialize import Rematerialize
 from mlc.passes.fuse.deduplicate_kernels import DeduplicateKernels
@@ -55,7 +56,7 @@ def cpu_pipeline(options: Options) -> Stages:
     in_floats = [] if options.numerics == "strict" else [RequantizeInFloats()]
     given = [ApplySchedules(options.schedule)] if options.schedule else []
     return [
-        ("graph", graph_pipeline(options.numerics)),
+        ("graph", [*graph_pipeline(options.numerics), Distribute()]),
         ("layout", layout_pipeline(options.numerics)),
         ("fuse", [FactorSums(options.numerics), FuseReductions(), ExpandContractions(), SinkReshapes(), SplitYields(),
                   SplitConcats(), ReassociateSums(options.numerics), RecomputeScores(),

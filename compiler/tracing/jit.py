@@ -7,7 +7,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from mlc.tracing.donation import Aliases, check_distinct, given_away, matched
 from mlc.tracing.repeat import Repeat, never, repeated
 from mlc.tracing.stateful import Stateful
 from mlc.tracing.traced import Traced
+
+if TYPE_CHECKING:
+    from mlc.comm.mesh import Mesh
 
 LARGE = 64 << 20  # bytes of captured arrays, of which a user is warned
 
@@ -256,6 +259,9 @@ def jit(
     wait: bool = False,
     donate: str | int | Sequence[str | int] = (),
     state: str | Sequence[str] = (),
+    mesh: Mesh | None = None,
+    shardings: Mapping[str, Any] | None = None,
+    results: Any = None,
     **options: Any,
 ) -> Any:
     """Compile a function on arrays (and trees of them) when it is called; a decorator.
@@ -270,6 +276,9 @@ def jit(
     each array in them, which has no elements afterwards. All calls then wait for the compiler.
     ``state`` names the first parameters, whose new values ``f`` returns first: they live in the compiled program, and
     ``f.create(*state)`` is a function of the others (``Stateful``).
+    ``mesh`` makes one program for all its ranks (``mlc.comm.distributed.Distributed``): ``shardings`` says for
+    parameters how their arrays are divided, ``{"w": P(None, "model")}``, and ``results`` how results stay divided; they
+    are whole otherwise.
     ``options`` are those of ``mlc.compile``. A jitted function within another is part of its program.
 
     Raises:
@@ -278,11 +287,28 @@ def jit(
         TraceError: it asks for elements of an array, as in ``if x > 0``; names the line.
     """
     if f is None:
-        return functools.partial(jit, static=static, shapes=shapes, wait=wait, donate=donate, state=state, **options)
+        given = {"mesh": mesh, "shardings": shardings, "results": results}
+        return functools.partial(jit, static=static, shapes=shapes, wait=wait, donate=donate, state=state, **given,
+                                 **options)  # fmt: skip
+    if mesh is not None:
+        others = static or shapes or donate or state
+        return _distributed(f, mesh, shardings or {}, results, make_options(**options), others)
+    if shardings or results is not None:
+        raise InputError("jit: shardings were given without a mesh", hint="Give mesh=mlc.Mesh(data=2)")
     names = [static] if isinstance(static, str) else list(static)
     donated = [donate] if isinstance(donate, str | int) else list(donate)
     jitted = Jitted(f, names, shapes or {}, wait, donated, make_options(**options))
     return Stateful(jitted, [state] if isinstance(state, str) else state) if state else jitted
+
+
+def _distributed(
+    f: Callable[..., Any], mesh: Mesh, shardings: Mapping[str, Any], results: Any, options: Options, others: Any
+) -> Any:
+    from mlc.comm.distributed import Distributed
+
+    if others:
+        raise InputError("jit: a mesh does not go with static, shapes, donate or state", hint="Leave them out")
+    return Distributed(f, mesh, shardings, results, options)
 
 
 def explain(f: Jitted) -> str:

@@ -22,6 +22,7 @@ from mlc.dialects.comm import (
     RankOp,
     ReduceScatterOp,
 )
+from mlc.dialects.dist import ShardOp
 from mlc.dialects.types import element_of
 
 
@@ -43,18 +44,18 @@ def of_all_reduce(op: AllReduceOp, bar: SSAValue, emit: Emit) -> Adjoints:
 def of_reduce_scatter(op: ReduceScatterOp, bar: SSAValue, emit: Emit) -> Adjoints:
     if op.fn.data != "add":
         raise NoDerivative(f"{op.name} of {op.fn.data} has no derivative: all_reduce has one of max and min")
-    return [emit(AllGatherOp(bar, op.needs))]
+    return [emit(AllGatherOp(bar, op.size, op.groups))]
 
 
 @derivative(AllGatherOp)
 def of_all_gather(op: AllGatherOp, bar: SSAValue, emit: Emit) -> Adjoints:
     wide = cast(emit, bar, WIDE[element_of(bar)])
-    return [cast(emit, emit(ReduceScatterOp("add", wide, op.needs)), element_of(bar))]
+    return [cast(emit, emit(ReduceScatterOp("add", wide, op.size, op.groups)), element_of(bar))]
 
 
 @derivative(AllToAllOp)
 def of_all_to_all(op: AllToAllOp, bar: SSAValue, emit: Emit) -> Adjoints:
-    return [emit(AllToAllOp(bar, op.needs))]
+    return [emit(AllToAllOp(bar, op.size, op.groups))]
 
 
 @derivative(PermuteOp)
@@ -76,3 +77,9 @@ def of_barrier(op: BarrierOp, bar: SSAValue, emit: Emit) -> Adjoints:
 def _total(bar: SSAValue, emit: Emit) -> SSAValue:
     """The sum over all ranks; of floats of 16 bits in f32."""
     return cast(emit, emit(AllReduceOp("add", cast(emit, bar, WIDE[element_of(bar)]))), element_of(bar))
+
+
+@derivative(ShardOp)
+def of_shard(op: ShardOp, bar: SSAValue, emit: Emit) -> Adjoints:
+    """The adjoint is divided as the value is."""
+    return [emit(ShardOp(bar, op.sharding))]

@@ -18,6 +18,7 @@ from mlc.dialects.comm import (
     PermuteOp,
     ReduceScatterOp,
 )
+from mlc.dialects.dist import ShardingAttr, ShardOp
 from mlc.dialects.graph import TransposeOp
 from mlc.dialects.types import shape_of
 
@@ -29,12 +30,18 @@ def of_elements(op: CommOp, xs: Sequence[Batch], b: Batching) -> SSAValue:
 
 @batched(AllGatherOp, AllToAllOp)
 def of_parts(op: AllGatherOp | AllToAllOp, xs: Sequence[Batch], b: Batching) -> SSAValue:
-    return _exchanged(b.emit(type(op)(_exchanged(xs[0].value, b), op.needs)), b)
+    return _exchanged(b.emit(type(op)(_exchanged(xs[0].value, b), op.size, op.groups)), b)
 
 
 @batched(ReduceScatterOp)
 def of_reduced_parts(op: ReduceScatterOp, xs: Sequence[Batch], b: Batching) -> SSAValue:
-    return _exchanged(b.emit(ReduceScatterOp(op.fn.data, _exchanged(xs[0].value, b), op.needs)), b)
+    return _exchanged(b.emit(ReduceScatterOp(op.fn.data, _exchanged(xs[0].value, b), op.size, op.groups)), b)
+
+
+@batched(ShardOp)
+def of_shard(op: ShardOp, xs: Sequence[Batch], b: Batching) -> SSAValue:
+    """The batch is not divided."""
+    return b.emit(ShardOp(xs[0].value, ShardingAttr.of([(), *op.sharding.axes])))
 
 
 def _exchanged(x: SSAValue, b: Batching) -> SSAValue:

@@ -5,7 +5,7 @@ Each collective has a meaning over the values of all ranks, so that one process 
 
 from xdsl.ir import Dialect
 
-from mlc.dialects.comm.base import CommOp, combined
+from mlc.dialects.comm.base import CommOp, FixedRanksOp, Group, combined
 from mlc.dialects.comm.moves import AllGatherOp, AllToAllOp, BroadcastOp, PermuteOp
 from mlc.dialects.comm.numbers import BarrierOp, RankOp, WorldOp
 from mlc.dialects.comm.reductions import AllReduceOp, ReduceScatterOp
@@ -27,6 +27,7 @@ Comm = Dialect(
 )
 
 __all__ = [
-    "Comm", "CommOp", "AllReduceOp", "ReduceScatterOp", "AllGatherOp", "AllToAllOp", "BroadcastOp", "PermuteOp",
+    "Comm", "CommOp", "FixedRanksOp", "Group", "AllReduceOp", "ReduceScatterOp", "AllGatherOp", "AllToAllOp",
+    "BroadcastOp", "PermuteOp",
     "BarrierOp", "RankOp", "WorldOp", "combined",
 ]  # fmt: skip

@@ -4,21 +4,36 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
-from xdsl.dialects.builtin import IntegerAttr, TensorType
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, TensorType
 from xdsl.ir import SSAValue
-from xdsl.irdl import prop_def
+from xdsl.irdl import opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.comm.world import World, current
-from mlc.dialects.graph.base import GraphOp
+from mlc.dialects.graph.base import GraphOp, ints, ints_of
 from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.semantics.evaluate import Array
 from mlc.dialects.types import STRING, element_of, is_narrow, shape_of
 from mlc.errors import RunError
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Group:
+    """The groups of ranks along one axis of a mesh of ``world`` ranks: ``size`` ranks that are ``stride`` apart."""
+
+    size: int
+    stride: int
+    world: int
+
+    def members(self, rank: int) -> list[int]:
+        """Return the ranks of the group of a rank, in the order of their numbers within it."""
+        first = rank - rank // self.stride % self.size * self.stride
+        return [first + n * self.stride for n in range(self.size)]
 
 
 class CommOp(GraphOp, ABC):
@@ -36,6 +51,10 @@ class CommOp(GraphOp, ABC):
         """Return the results on all ranks from the operands on all ranks, in the order of the ranks. For an operator
         without an operand, the values are empty arrays."""
 
+    def over_all(self, values: Sequence[Array]) -> list[Array]:
+        """Return the results on all ranks of a job: of a collective within groups those of each group."""
+        return self.meaning(values)
+
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
         """Return the result on this rank, of the simulated world or of the process's world.
 
@@ -51,14 +70,64 @@ class CommOp(GraphOp, ABC):
             raise RunError(f"{self.name} is for {self.needs} ranks, and there are {world.ranks}")
 
 
-class FixedRanksOp(CommOp, ABC):
-    """A collective for ``ranks`` ranks, which its shapes depend on."""
+class GroupedOp(CommOp, ABC):
+    """A collective of all ranks, or within each of the groups along an axis of a mesh: ``group`` is their size, the
+    distance of their ranks, and the number of all ranks."""
+
+    group = opt_prop_def(DenseArrayBase)
+
+    @property
+    def groups(self) -> Group | None:
+        return Group(*ints_of(self.group)) if self.group is not None else None
+
+    @property
+    def needs(self) -> int | None:
+        return self.groups.world if self.groups else None
+
+    def over_all(self, values: Sequence[Array]) -> list[Array]:
+        if self.groups is None:
+            return self.meaning(values)
+        found: list[Array] = list(values)
+        for first in (rank for rank in range(len(values)) if self.groups.members(rank)[0] == rank):
+            members = self.groups.members(first)
+            for rank, value in zip(members, self.meaning([values[n] for n in members]), strict=True):
+                found[rank] = value
+        return found
+
+    def verify_(self) -> None:
+        if self.group is not None:
+            check_group(self.name, ints_of(self.group))
+        super().verify_()
+
+
+class FixedRanksOp(GroupedOp, ABC):
+    """A collective for ``ranks`` ranks, those of a group where there are groups, which its shapes depend on."""
 
     ranks = prop_def(IntegerAttr)
 
     @property
-    def needs(self) -> int:
+    def size(self) -> int:
+        """The number of ranks that exchange elements."""
         return int(self.ranks.value.data)
+
+    @property
+    def needs(self) -> int:
+        return self.groups.world if self.groups else self.size
+
+    def verify_(self) -> None:
+        super().verify_()
+        if self.groups is not None and self.groups.size != self.size:
+            raise VerifyException(f"{self.name}: groups of {self.groups.size} ranks, and shapes for {self.size}")
+
+
+def group_attr(group: Group | None) -> DenseArrayBase | None:
+    return ints((group.size, group.stride, group.world)) if group is not None else None
+
+
+def check_group(name: str, numbers: Sequence[int]) -> None:
+    """Raise VerifyException unless the numbers are a size, a stride and a world that they divide."""
+    if len(numbers) != 3 or min(numbers) < 1 or numbers[2] % (numbers[0] * numbers[1]):
+        raise VerifyException(f"{name}: group {list(numbers)} is no size, stride and number of ranks that they divide")
 
 
 def combined(values: Sequence[T], combine: Callable[[T, T], T]) -> T:

@@ -10,7 +10,17 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.comm.base import CommOp, FixedRanksOp, check_moved, checked_ranks, divided, leading, same_type
+from mlc.dialects.comm.base import (
+    FixedRanksOp,
+    Group,
+    GroupedOp,
+    check_moved,
+    checked_ranks,
+    divided,
+    group_attr,
+    leading,
+    same_type,
+)
 from mlc.dialects.graph.base import PURE, ints, ints_of
 from mlc.dialects.semantics.evaluate import Array
 from mlc.dialects.types import element_of, shape_of, tensor
@@ -31,13 +41,14 @@ class AllGatherOp(FixedRanksOp):
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "`(` $input `)` attr-dict `:` functional-type($input, $result)"
 
-    def __init__(self, input: SSAValue, ranks: int):
+    def __init__(self, input: SSAValue, ranks: int, group: Group | None = None):
         result = _gathered(self.name, input, ranks)
-        super().__init__(operands=[input], properties={"ranks": IntegerAttr(ranks, i64)}, result_types=[result])
+        properties = {"ranks": IntegerAttr(ranks, i64), "group": group_attr(group)}
+        super().__init__(operands=[input], properties=properties, result_types=[result])
 
     def infer(self) -> TensorType:
         check_moved(self.name, self.input)
-        return _gathered(self.name, self.input, self.needs)
+        return _gathered(self.name, self.input, self.size)
 
     def meaning(self, values: Sequence[Array]) -> list[Array]:
         return [np.concatenate(values)] * len(values)
@@ -62,11 +73,12 @@ class AllToAllOp(FixedRanksOp):
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "`(` $input `)` attr-dict `:` functional-type($input, $result)"
 
-    def __init__(self, input: SSAValue, ranks: int):
-        super().__init__(operands=[input], properties={"ranks": IntegerAttr(ranks, i64)}, result_types=[input.type])
+    def __init__(self, input: SSAValue, ranks: int, group: Group | None = None):
+        properties = {"ranks": IntegerAttr(ranks, i64), "group": group_attr(group)}
+        super().__init__(operands=[input], properties=properties, result_types=[input.type])
 
     def infer(self) -> TensorType:
-        divided(self.name, self.input, checked_ranks(self.name, self.needs))
+        divided(self.name, self.input, checked_ranks(self.name, self.size))
         return same_type(self.name, self.input)
 
     def meaning(self, values: Sequence[Array]) -> list[Array]:
@@ -75,7 +87,7 @@ class AllToAllOp(FixedRanksOp):
 
 
 @irdl_op_definition
-class BroadcastOp(CommOp):
+class BroadcastOp(GroupedOp):
     """Broadcast: all ranks get the value of one rank, the root.
 
     ``%y = comm.broadcast(%x) {root = 0} : (tensor<4xf32>) -> tensor<4xf32>``
@@ -105,13 +117,14 @@ class BroadcastOp(CommOp):
 
 
 @irdl_op_definition
-class PermuteOp(CommOp):
+class PermuteOp(GroupedOp):
     """Permute: rank ``to`` gets the value of rank ``from``, for each of the pairs ``from, to``; other ranks get
     zeros.
 
     ``%y = comm.permute(%x) {pairs = array<i64: 0, 1, 1, 0>} : (tensor<4xf32>) -> tensor<4xf32>``
 
-    A rank sends to one rank at most and receives from one at most. A send and its receive are one pair.
+    A rank sends to one rank at most and receives from one at most. A send and its receive are one pair. Within groups
+    the numbers are those in the group.
     """
 
     name = "comm.permute"
@@ -122,9 +135,10 @@ class PermuteOp(CommOp):
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "`(` $input `)` attr-dict `:` functional-type($input, $result)"
 
-    def __init__(self, input: SSAValue, pairs: Sequence[tuple[int, int]]):
+    def __init__(self, input: SSAValue, pairs: Sequence[tuple[int, int]], group: Group | None = None):
         flat = ints([n for pair in pairs for n in pair])
-        super().__init__(operands=[input], properties={"pairs": flat}, result_types=[input.type])
+        properties = {"pairs": flat, "group": group_attr(group)}
+        super().__init__(operands=[input], properties=properties, result_types=[input.type])
 
     @property
     def moves(self) -> list[tuple[int, int]]:

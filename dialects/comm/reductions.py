@@ -10,7 +10,17 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.comm.base import CommOp, FixedRanksOp, check_moved, checked_ranks, combined, divided, same_type
+from mlc.dialects.comm.base import (
+    FixedRanksOp,
+    Group,
+    GroupedOp,
+    check_moved,
+    checked_ranks,
+    combined,
+    divided,
+    group_attr,
+    same_type,
+)
 from mlc.dialects.graph.base import PURE
 from mlc.dialects.semantics.evaluate import Array
 from mlc.dialects.types import element_of, shape_of, tensor
@@ -26,7 +36,7 @@ NUMBERS = ("f32", "f64", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64
 
 
 @irdl_op_definition
-class AllReduceOp(CommOp):
+class AllReduceOp(GroupedOp):
     """All-reduce: the values of all ranks are combined, element by element; each rank gets the result.
 
     ``%y = comm.all_reduce "add"(%x) : (tensor<4xf32>) -> tensor<4xf32>``
@@ -40,8 +50,9 @@ class AllReduceOp(CommOp):
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$fn `(` $input `)` attr-dict `:` functional-type($input, $result)"
 
-    def __init__(self, fn: str, input: SSAValue):
-        super().__init__(operands=[input], properties={"fn": StringAttr(fn)}, result_types=[input.type])
+    def __init__(self, fn: str, input: SSAValue, group: Group | None = None):
+        properties = {"fn": StringAttr(fn), "group": group_attr(group)}
+        super().__init__(operands=[input], properties=properties, result_types=[input.type])
 
     def infer(self) -> TensorType:
         _check(self.name, self.fn.data, self.input)
@@ -67,13 +78,13 @@ class ReduceScatterOp(FixedRanksOp):
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$fn `(` $input `)` attr-dict `:` functional-type($input, $result)"
 
-    def __init__(self, fn: str, input: SSAValue, ranks: int):
-        properties = {"fn": StringAttr(fn), "ranks": IntegerAttr(ranks, i64)}
+    def __init__(self, fn: str, input: SSAValue, ranks: int, group: Group | None = None):
+        properties = {"fn": StringAttr(fn), "ranks": IntegerAttr(ranks, i64), "group": group_attr(group)}
         super().__init__(operands=[input], properties=properties, result_types=[_part(self.name, input, ranks)])
 
     def infer(self) -> TensorType:
         _check(self.name, self.fn.data, self.input)
-        return _part(self.name, self.input, self.needs)
+        return _part(self.name, self.input, self.size)
 
     def meaning(self, values: Sequence[Array]) -> list[Array]:
         return np.split(combined(values, COMBINE[self.fn.data]), len(values))

@@ -38,7 +38,7 @@ class Alone:
     rank, ranks = 0, 1
 
     def exchange(self, op: CommOp, x: Array | None) -> Array:
-        return op.meaning([NOTHING if x is None else x])[0]
+        return op.over_all([NOTHING if x is None else x])[0]
 
 
 class Meeting:
@@ -72,7 +72,7 @@ class Meeting:
                 what = f"Rank 0 is at {text(first)}, and rank {rank} at {text(op)}"
                 self._error = RunError(what, hint="Let all ranks come to the same collectives in the same order")
                 raise self._error
-        self._results = first.meaning([x for _, x in self._at]) if first is not None else []
+        self._results = first.over_all([x for _, x in self._at]) if first is not None else []
 
 
 class Simulated:

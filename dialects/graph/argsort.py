@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import BoolAttr, StringAttr, TensorType
 from xdsl.ir import SSAValue
 from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop_def, result_def
 
+from mlc.dialects.graph.base import BatchAxis
 from mlc.dialects.graph.library import LibraryOp, check_tensor, whole_numbers
 from mlc.dialects.semantics.dims import DimLike, parse_dim
 from mlc.dialects.semantics.evaluate import Array
@@ -52,6 +53,9 @@ class ArgsortOp(LibraryOp):
     def infer(self) -> TensorType:
         check_tensor(self.name, self.input, 3)
         return _infer_argsort(self.input, parse_dim(self.count.data))
+
+    def batch_axes(self) -> tuple[BatchAxis, ...]:
+        return (((0,), 0),)
 
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
         x = operands[0]

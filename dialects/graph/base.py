@@ -52,8 +52,17 @@ def dims_of(attr: ArrayAttr[StringAttr]) -> tuple[DimLike, ...]:
     return tuple(parse_dim(a.data) for a in attr)
 
 
+BatchAxis = tuple[tuple[int | str | None, ...], int | str]
+"""An axis of independent parts: where it is in each operand (None: the operand is read whole), and in the result. A
+string in place of an axis: a value of which each part adds, or combines, its own."""
+
+
 class GraphOp(IRDLOperation, ABC):
     """A pure operator on tensors with one result, whose type follows from operands and attributes."""
+
+    def batch_axes(self) -> tuple[BatchAxis, ...]:
+        """Return the axes along which an operator without statements treats each element alike."""
+        return ()
 
     def inputs(self) -> tuple[SSAValue, ...]:
         return tuple(self.operands)

@@ -10,6 +10,7 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
+from mlc.dialects.graph.base import BatchAxis
 from mlc.dialects.graph.library import LibraryOp
 from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.semantics.evaluate import Array
@@ -53,6 +54,9 @@ class CouplingOp(LibraryOp):
         if len(shape) != 3 or shape[1] != shape[2] or element_of(self.pairs) != "f64":
             raise VerifyException(f"{self.name}: it takes [N, classes, classes] in f64, not {self.pairs.type}")
         return tensor("f64", (shape[0], 3 * shape[1]))
+
+    def batch_axes(self) -> tuple[BatchAxis, ...]:
+        return (((0,), 0),)
 
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
         r = operands[0]

@@ -16,6 +16,7 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
+from mlc.dialects.graph.base import BatchAxis
 from mlc.dialects.graph.library import LibraryOp
 from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.semantics.evaluate import Array
@@ -54,6 +55,9 @@ class FactorOp(LibraryOp, ABC):
     @property
     def integers(self) -> Sequence[DimLike]:
         return shape_of(self.input)[:2]
+
+    def batch_axes(self) -> tuple[BatchAxis, ...]:
+        return (((0,), 0),)
 
     def infer(self) -> TensorType:
         _check(self.name, self.input)
@@ -160,6 +164,9 @@ class TriangularSolveOp(LibraryOp):
         if shape_of(self.matrix)[:2] != shape_of(self.right)[:2]:
             raise VerifyException(f"{self.name}: {self.matrix.type} and {self.right.type} have other numbers of rows")
         return tensor(element_of(self.right), shape_of(self.right))
+
+    def batch_axes(self) -> tuple[BatchAxis, ...]:
+        return ((0, 0), 0), ((None, 2), 2)
 
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
         lower, unit, transposed = self.flags

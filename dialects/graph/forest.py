@@ -10,6 +10,7 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
+from mlc.dialects.graph.base import BatchAxis
 from mlc.dialects.graph.library import LibraryOp
 from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.semantics.evaluate import Array
@@ -79,6 +80,9 @@ class ForestOp(LibraryOp):
         if any(len(shape_of(x)) != 2 for x in self.operands) or shape_of(self.nodes)[1] != 2:
             raise VerifyException(f"{self.name}: its operands are matrices, and a node has two numbers")
         return tensor(element_of(self.weights), (shape_of(self.keys)[0], self.targets.value.data))
+
+    def batch_axes(self) -> tuple[BatchAxis, ...]:
+        return (((0, None, None, None, None), 0),)
 
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
         keys, nodes, trees, weights, _ = operands

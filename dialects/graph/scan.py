@@ -10,6 +10,7 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
+from mlc.dialects.graph.base import BatchAxis
 from mlc.dialects.graph.library import LibraryOp, check_tensor
 from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.semantics.evaluate import Array
@@ -52,6 +53,9 @@ class ScanOp(LibraryOp):
         if self.monoid.data not in ("add", "mul"):
             raise VerifyException(f"graph.scan: there are running sums and products, not {self.monoid.data!r}")
         return tensor(element_of(self.input), shape_of(self.input))
+
+    def batch_axes(self) -> tuple[BatchAxis, ...]:
+        return ((0,), 0), ((2,), 2)
 
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
         function, first = (np.cumsum, 0) if self.monoid.data == "add" else (np.cumprod, 1)

@@ -10,6 +10,7 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
+from mlc.dialects.graph.base import BatchAxis
 from mlc.dialects.graph.library import LibraryOp, check_tensor
 from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.semantics.evaluate import Array
@@ -67,6 +68,11 @@ class ScatterOp(LibraryOp):
             if self.reduction.data not in REDUCTIONS:
                 raise VerifyException(f"{self.name}: there is no reduction {self.reduction.data!r}")
         return tensor(element_of(self.data), [cells, width])
+
+    def batch_axes(self) -> tuple[BatchAxis, ...]:
+        """Columns are independent; sums of updates too, each of which a part of all ranks' data gets."""
+        columns: BatchAxis = (1, None, 1), 1
+        return (columns, (("add", 0, 0), "add")) if self.reduction.data == "add" else (columns,)
 
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
         data, indices, updates = operands

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mlc.dialects import comm
+from mlc.dialects import comm, dist
 from mlc.frontends.array.array import linear
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.tensors import Tensor
@@ -43,6 +43,11 @@ def permute(build: Builder, operands: Sequence[Tensor], pairs: tuple[tuple[int, 
 @linear
 def barrier(build: Builder, operands: Sequence[Tensor]) -> Tensor:
     return build.emit(comm.BarrierOp(build.value(operands[0])))
+
+
+@linear
+def shard(build: Builder, operands: Sequence[Tensor], dims: tuple[tuple[str, ...], ...]) -> Tensor:
+    return build.emit(dist.ShardOp(build.value(operands[0]), dist.ShardingAttr.of(dims)))
 
 
 def rank(build: Builder, operands: Sequence[Tensor]) -> Tensor:

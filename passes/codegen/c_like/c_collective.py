@@ -26,10 +26,18 @@ def ranks_of(program: rt.ProgramOp) -> int:
     Raises:
         ValueError: its collectives are for different numbers.
     """
-    found = {n.value.data for o in collectives_of(program) if isinstance(n := o.how.data.get("ranks"), IntegerAttr)}
+    found = {n for o in collectives_of(program) if (n := _ranks(o))}
     if len(found) > 1:
         raise ValueError(f"one program has collectives of {sorted(found)} ranks")
     return found.pop() if found else 0
+
+
+def _ranks(op: rt.StartOp) -> int:
+    """Return the number of ranks of the job that a collective is for; 0 means any number."""
+    ranks, group = op.how.data.get("ranks"), op.how.data.get("group")
+    if isinstance(group, DenseArrayBase):
+        return ints_of(group)[2]
+    return ranks.value.data if isinstance(ranks, IntegerAttr) else 0
 
 
 def digest_of(program: rt.ProgramOp, kernels: Iterable[str]) -> str:
@@ -54,6 +62,8 @@ def _how(op: rt.StartOp, element: str) -> dict[str, str]:
     how, fields = op.how.data, dict[str, str]()
     if isinstance(fn := how.get("fn"), StringAttr):
         fields |= {"combine": f"MLC_{fn.data.upper()}", "element": f"MLC_{element.replace('ui', 'u').upper()}"}
+    if isinstance(group := how.get("group"), DenseArrayBase):
+        fields |= dict(zip(("ranks", "stride"), map(str, ints_of(group)), strict=False))
     if isinstance(root := how.get("root"), IntegerAttr):
         fields["root"] = str(root.value.data)
     if isinstance(pairs := how.get("pairs"), DenseArrayBase):

@@ -27,6 +27,7 @@ typedef struct {
   void *to;            /* the result */
   int root, pairs;     /* of a broadcast; of a permutation: how many pairs */
   const int64_t *pair; /* from, to, from, to, … */
+  int ranks, stride;   /* of the group of this rank along an axis of a mesh; 0 ranks: all */
   const char *where;   /* "comm.all_reduce at train.py:12" */
 } mlc_collective;
 

@@ -42,12 +42,19 @@ static int add_request(mlc_ranks *r, mlc_slot *s, int peer, int receives, void *
   return 0;
 }
 
-int mlc_post_send(mlc_ranks *r, mlc_slot *s, int to, const void *data, int64_t bytes) {
+/* The rank of the job that is rank n of the group. */
+static int of_job(const mlc_ranks *r, const mlc_slot *s, int n) {
+  return s->what.ranks ? r->rank + (n - s->rank) * s->what.stride : n;
+}
+
+int mlc_post_send(mlc_ranks *r, mlc_slot *s, int member, const void *data, int64_t bytes) {
+  int to = of_job(r, s, member);
   if (to == r->rank || !bytes) return 0;
   return add_request(r, s, to, 0, r->comm->send(r->comm->self, to, tag_of(r, s), data, bytes));
 }
 
-int mlc_post_receive(mlc_ranks *r, mlc_slot *s, int from, void *data, int64_t bytes) {
+int mlc_post_receive(mlc_ranks *r, mlc_slot *s, int member, void *data, int64_t bytes) {
+  int from = of_job(r, s, member);
   if (from == r->rank || !bytes) return 0;
   return add_request(r, s, from, 1, r->comm->receive(r->comm->self, from, tag_of(r, s), data, bytes));
 }
@@ -116,6 +123,8 @@ static int begin(mlc_ranks *r, mlc_slot *s, const mlc_collective *what) {
   if (r->broken || s->active)
     return mlc_ranks_fail(r, "%s: an earlier run has failed between its collectives: start all ranks again", what->where);
   s->what = *what;
+  s->ranks = what->ranks ? what->ranks : r->ranks;
+  s->rank = what->ranks ? r->rank / what->stride % what->ranks : r->rank;
   s->number = r->started++;
   s->active = 1, s->stage = 0, s->requests = 0;
   return mlc_stage(r, s) || mlc_advance(r, s);

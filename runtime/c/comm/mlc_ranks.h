@@ -17,6 +17,7 @@ typedef struct {
 typedef struct {
   mlc_collective what;
   int active, stage, requests, room;
+  int rank, ranks; /* this rank in its group, and the ranks of that: all but where the collective says less */
   uint64_t number; /* in the order in which the model starts them, the same on all ranks */
   mlc_request *request;
   char *scratch;
@@ -31,7 +32,7 @@ struct mlc_ranks {
   char error[1024];
 };
 
-/* Post a message of a stage; 0 ok. A message without bytes, or to this rank itself, is none. */
+/* Post a message of a stage to or from a rank of the group; 0 ok. One without bytes, or to this rank itself, is none. */
 int mlc_post_send(mlc_ranks *r, mlc_slot *s, int to, const void *data, int64_t bytes);
 int mlc_post_receive(mlc_ranks *r, mlc_slot *s, int from, void *data, int64_t bytes);
 

@@ -19,38 +19,38 @@ static const char *from_of(const mlc_slot *s, int64_t element) {
 static char *to_of(const mlc_slot *s, int64_t element) { return (char *)s->what.to + element * s->what.size; }
 
 /* The first element of the block of rank n: blocks differ by one element at most. */
-static int64_t block(const mlc_ranks *r, const mlc_slot *s, int n) {
-  int64_t each = s->what.count / r->ranks, rest = s->what.count % r->ranks;
+static int64_t block(const mlc_slot *s, int n) {
+  int64_t each = s->what.count / s->ranks, rest = s->what.count % s->ranks;
   return each * n + smaller(n, rest);
 }
 
-static int is_small(const mlc_ranks *r, const mlc_slot *s) {
-  return s->what.count * s->what.size <= SMALL || s->what.count < r->ranks;
+static int is_small(const mlc_slot *s) {
+  return s->what.count * s->what.size <= SMALL || s->what.count < s->ranks;
 }
 
 /* Combine `count` elements of all ranks, which are in the scratch memory one after another, into `to`. */
-static void combine_all(const mlc_ranks *r, mlc_slot *s, int64_t count, void *to) {
+static void combine_all(mlc_slot *s, int64_t count, void *to) {
   const mlc_collective *w = &s->what;
   size_t bytes = (size_t)(count * w->size);
-  int left = r->ranks;
+  int left = s->ranks;
   for (int step = 1; left > 1; step *= 2, left = (left + 1) / 2)
-    for (int n = 0; n + step < r->ranks; n += 2 * step) {
+    for (int n = 0; n + step < s->ranks; n += 2 * step) {
       char *a = s->scratch + (size_t)n * bytes, *b = s->scratch + (size_t)(n + step) * bytes;
       mlc_combine(w->element, w->combine, left == 2 ? to : a, a, b, count);
     }
-  if (r->ranks == 1) memcpy(to, s->scratch, bytes);
+  if (s->ranks == 1) memcpy(to, s->scratch, bytes);
 }
 
 /* Send the elements [first(n), first(n) + count(n)) to each rank n, and receive `mine` elements from each into scratch. */
 static int exchange_blocks(mlc_ranks *r, mlc_slot *s, int whole) {
-  int64_t first = whole ? 0 : block(r, s, r->rank), end = whole ? s->what.count : block(r, s, r->rank + 1);
+  int64_t first = whole ? 0 : block(s, s->rank), end = whole ? s->what.count : block(s, s->rank + 1);
   int64_t bytes = (end - first) * s->what.size;
-  if (!mlc_slot_scratch(r, s, (size_t)(bytes * r->ranks))) return 1;
-  for (int n = 0; n < r->ranks; n++)
+  if (!mlc_slot_scratch(r, s, (size_t)(bytes * s->ranks))) return 1;
+  for (int n = 0; n < s->ranks; n++)
     if (mlc_post_receive(r, s, n, s->scratch + n * bytes, bytes)) return 1;
-  memcpy(s->scratch + r->rank * bytes, from_of(s, first), (size_t)bytes);
-  for (int n = 0; n < r->ranks; n++) {
-    int64_t at = whole ? 0 : block(r, s, n), after = whole ? s->what.count : block(r, s, n + 1);
+  memcpy(s->scratch + s->rank * bytes, from_of(s, first), (size_t)bytes);
+  for (int n = 0; n < s->ranks; n++) {
+    int64_t at = whole ? 0 : block(s, n), after = whole ? s->what.count : block(s, n + 1);
     if (mlc_post_send(r, s, n, from_of(s, at), (after - at) * s->what.size)) return 1;
   }
   return 0;
@@ -58,30 +58,30 @@ static int exchange_blocks(mlc_ranks *r, mlc_slot *s, int whole) {
 
 /* Send the combined block to all, and receive theirs. */
 static int gather_blocks(mlc_ranks *r, mlc_slot *s) {
-  int64_t mine = block(r, s, r->rank), bytes = (block(r, s, r->rank + 1) - mine) * s->what.size;
-  for (int n = 0; n < r->ranks; n++)
-    if (mlc_post_receive(r, s, n, to_of(s, block(r, s, n)), (block(r, s, n + 1) - block(r, s, n)) * s->what.size))
+  int64_t mine = block(s, s->rank), bytes = (block(s, s->rank + 1) - mine) * s->what.size;
+  for (int n = 0; n < s->ranks; n++)
+    if (mlc_post_receive(r, s, n, to_of(s, block(s, n)), (block(s, n + 1) - block(s, n)) * s->what.size))
       return 1;
-  for (int n = 0; n < r->ranks; n++)
+  for (int n = 0; n < s->ranks; n++)
     if (mlc_post_send(r, s, n, to_of(s, mine), bytes)) return 1;
   return 0;
 }
 
 static int all_reduce(mlc_ranks *r, mlc_slot *s) {
-  int64_t mine = block(r, s, r->rank);
-  if (s->stage == 0) return exchange_blocks(r, s, is_small(r, s));
-  if (s->stage == 1 && !is_small(r, s)) {
-    combine_all(r, s, block(r, s, r->rank + 1) - mine, to_of(s, mine));
+  int64_t mine = block(s, s->rank);
+  if (s->stage == 0) return exchange_blocks(r, s, is_small(s));
+  if (s->stage == 1 && !is_small(s)) {
+    combine_all(s, block(s, s->rank + 1) - mine, to_of(s, mine));
     return gather_blocks(r, s);
   }
-  if (s->stage == 1) combine_all(r, s, s->what.count, s->what.to);
+  if (s->stage == 1) combine_all(s, s->what.count, s->what.to);
   s->active = 0;
   return 0;
 }
 
 static int reduce_scatter(mlc_ranks *r, mlc_slot *s) {
   if (s->stage == 0) return exchange_blocks(r, s, 0);
-  combine_all(r, s, s->what.count / r->ranks, s->what.to);
+  combine_all(s, s->what.count / s->ranks, s->what.to);
   s->active = 0;
   return 0;
 }
@@ -89,24 +89,24 @@ static int reduce_scatter(mlc_ranks *r, mlc_slot *s) {
 /* all_gather, and all_to_all, which sends each rank its own part. */
 static int gather(mlc_ranks *r, mlc_slot *s) {
   int parts = s->what.kind == MLC_ALL_TO_ALL;
-  int64_t count = parts ? s->what.count / r->ranks : s->what.count, bytes = count * s->what.size;
+  int64_t count = parts ? s->what.count / s->ranks : s->what.count, bytes = count * s->what.size;
   if (s->stage) return s->active = 0;
-  for (int n = 0; n < r->ranks; n++)
+  for (int n = 0; n < s->ranks; n++)
     if (mlc_post_receive(r, s, n, to_of(s, n * count), bytes)) return 1;
-  memcpy(to_of(s, r->rank * count), from_of(s, parts ? r->rank * count : 0), (size_t)bytes);
-  for (int n = 0; n < r->ranks; n++)
+  memcpy(to_of(s, s->rank * count), from_of(s, parts ? s->rank * count : 0), (size_t)bytes);
+  for (int n = 0; n < s->ranks; n++)
     if (mlc_post_send(r, s, n, from_of(s, parts ? n * count : 0), bytes)) return 1;
   return 0;
 }
 
 static int broadcast(mlc_ranks *r, mlc_slot *s) {
   int64_t bytes = s->what.count * s->what.size;
-  if (s->what.root >= r->ranks)
-    return mlc_ranks_fail(r, "%s: the root is rank %d of %d", s->what.where, s->what.root, r->ranks);
+  if (s->what.root >= s->ranks)
+    return mlc_ranks_fail(r, "%s: the root is rank %d of %d", s->what.where, s->what.root, s->ranks);
   if (s->stage) return s->active = 0;
-  if (r->rank != s->what.root) return mlc_post_receive(r, s, s->what.root, s->what.to, bytes);
+  if (s->rank != s->what.root) return mlc_post_receive(r, s, s->what.root, s->what.to, bytes);
   memcpy(s->what.to, s->what.from, (size_t)bytes);
-  for (int n = 0; n < r->ranks; n++)
+  for (int n = 0; n < s->ranks; n++)
     if (mlc_post_send(r, s, n, s->what.from, bytes)) return 1;
   return 0;
 }
@@ -117,12 +117,12 @@ static int permute(mlc_ranks *r, mlc_slot *s) {
   memset(s->what.to, 0, (size_t)bytes);
   for (int n = 0; n < s->what.pairs; n++) {
     int64_t from = s->what.pair[2 * n], to = s->what.pair[2 * n + 1];
-    if (from >= r->ranks || to >= r->ranks)
+    if (from >= s->ranks || to >= s->ranks)
       return mlc_ranks_fail(r, "%s: it moves rank %lld to %lld of %d", s->what.where, (long long)from, (long long)to,
-                            r->ranks);
-    if (from == to && to == r->rank) memcpy(s->what.to, s->what.from, (size_t)bytes);
-    if (to == r->rank && mlc_post_receive(r, s, (int)from, s->what.to, bytes)) return 1;
-    if (from == r->rank && mlc_post_send(r, s, (int)to, s->what.from, bytes)) return 1;
+                            s->ranks);
+    if (from == to && to == s->rank) memcpy(s->what.to, s->what.from, (size_t)bytes);
+    if (to == s->rank && mlc_post_receive(r, s, (int)from, s->what.to, bytes)) return 1;
+    if (from == s->rank && mlc_post_send(r, s, (int)to, s->what.from, bytes)) return 1;
   }
   return 0;
 }
@@ -130,9 +130,9 @@ static int permute(mlc_ranks *r, mlc_slot *s) {
 static int barrier(mlc_ranks *r, mlc_slot *s) {
   if (s->stage) return s->active = 0;
   memcpy(s->what.to, s->what.from, (size_t)(s->what.count * s->what.size));
-  if (!mlc_slot_scratch(r, s, (size_t)r->ranks)) return 1;
-  for (int n = 0; n < r->ranks; n++)
-    if (mlc_post_receive(r, s, n, s->scratch + n, 1) || mlc_post_send(r, s, n, s->scratch + r->rank, 1)) return 1;
+  if (!mlc_slot_scratch(r, s, (size_t)s->ranks)) return 1;
+  for (int n = 0; n < s->ranks; n++)
+    if (mlc_post_receive(r, s, n, s->scratch + n, 1) || mlc_post_send(r, s, n, s->scratch + s->rank, 1)) return 1;
   return 0;
 }
 

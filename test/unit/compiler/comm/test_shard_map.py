@@ -102,6 +102,8 @@ def test_what_does_not_fit_is_refused(specs: Any, message: str) -> None:
 
 def test_meshes_that_are_no_one_axis_of_all_ranks() -> None:
     with pytest.raises(InputError, match=r"Mesh\(data=2\) does not fit 1 ranks"):
-        mlc.Mesh(data=2)
-    with pytest.raises(InputError, match="Give one axis"), comm.traced_for(4):
-        mlc.Mesh(data=2, model=2)
+        mlc.shard_map(lambda x: x, mlc.Mesh(data=2), (P(),), P())(draw(2))
+    with pytest.raises(InputError, match="Give a mesh of one axis"):
+        mlc.shard_map(lambda x: x, mlc.Mesh(data=2, model=2), (P(),), P())
+    with pytest.raises(InputError, match="is no mesh"):
+        mlc.Mesh(data=0)

@@ -1,0 +1,123 @@
+"""A function that the ranks of a mesh compute together: ``mlc.jit(f, mesh=…, shardings=…)``."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mlc.comm.mesh import Mesh, P, specs_of
+from mlc.comm.partitioned import Leaf, Partitioned
+from mlc.comm.sharded import Sharded, traced_on
+from mlc.errors import InputError
+from mlc.frontends.array import trees
+from mlc.frontends.array.array import Array
+from mlc.options import Options
+from mlc.runtime import TensorSpec
+from mlc.target import GpuTarget
+from mlc.tracing.jit import Jitted, elements
+
+Specs = Mapping[str, Any]
+
+
+class Distributed:
+    """A function of whole arrays, partitioned by the compiler; made by ``mlc.jit(f, mesh=…)``.
+
+    Each rank of the job calls it with the same arrays, whole or ``Sharded``.
+    """
+
+    def __init__(self, f: Callable[..., Any], mesh: Mesh, shardings: Specs, results: Any, options: Options) -> None:
+        if not isinstance(mesh, Mesh):
+            raise InputError(f"jit: mesh is a {type(mesh).__name__}", hint="Give a mesh, such as mlc.Mesh(data=2)")
+        if isinstance(options.target, GpuTarget):
+            raise InputError(f"jit: '{options.target.name}' does not run on {mesh}", hint="Collectives run on CPUs; name a CPU")
+        self.jitted = Jitted(f, (), {}, True, (), options)
+        functools.update_wrapper(self, f)
+        unknown = set(shardings) - set(self.jitted.signature.parameters)
+        if unknown:
+            raise InputError(f"jit: shardings of {', '.join(sorted(unknown))}, which are no parameters",
+                             hint=f"The parameters are {', '.join(self.jitted.signature.parameters)}")  # fmt: skip
+        self.mesh, self.shardings, self.results = mesh, dict(shardings), results
+        self._made: dict[Any, Partitioned] = {}
+        self._lock = threading.Lock()  # ranks that are threads have one program: its ranks join once
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The results on this rank: whole, or ``Sharded`` where ``results`` divides them.
+
+        Raises:
+            InputError: the job has another number of ranks than the mesh.
+        """
+        found, leaves = self._of(args, kwargs)
+        return found.call(leaves)
+
+    def simulate(self, *args: Any, **kwargs: Any) -> Any:
+        """The results, computed in this process: every rank's program in the reference interpreter, in NumPy.
+
+        Raises:
+            RunError: results that should be equal on all ranks differ.
+        """
+        found, leaves = self._of(args, kwargs)
+        return found.simulate(leaves)
+
+    def plan(self, *args: Any, **kwargs: Any) -> str:
+        """The plan as text: what each operator's states are, what is moved and why; arguments or ``TensorSpec``s."""
+        return self._of(args, kwargs)[0].plan
+
+    def ir(self, stage: str, *args: Any, **kwargs: Any) -> str:
+        """The text of a rank's module after a stage; that of stage ``graph`` is partitioned."""
+        return self._of(args, kwargs)[0].ir(stage)
+
+    def save(self, path: str | Path, *args: Any, **kwargs: Any) -> None:
+        """Compile for arguments or ``TensorSpec``s and write ``path``, the program of all ranks, for C."""
+        self._of(args, kwargs)[0].save(Path(path))
+
+    def _of(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Partitioned, list[Any]]:
+        bound = self.jitted.signature.bind(*args, **kwargs).arguments
+        leaves, tree = trees.flatten(tuple(bound.values()))
+        specs = [spec for name, value in bound.items() for spec in self._specs(name, value)]
+        given = [Leaf(_spec_of(x), spec) for x, spec in zip(leaves, specs, strict=True)]
+        for x, leaf in zip(leaves, given, strict=True):
+            if leaf.spec is not None:
+                leaf.spec.check_shape(leaf.type.shape, self.mesh)
+            if isinstance(x, Sharded) and x.spec != (leaf.spec or P()):
+                what = f"An argument is {x}, and its sharding here is {leaf.spec or P()}"
+                raise InputError(what, hint="Name its sharding in jit(..., shardings=...), or give x.whole()")
+        key = tuple(bound), tree, tuple(given)
+        with self._lock:
+            if key not in self._made:
+                types = trees.unflatten(tree, [leaf.type for leaf in given])
+                self._made[key] = self._partitioned(dict(zip(bound, types, strict=True)), given)
+            return self._made[key], leaves
+
+    def _specs(self, name: str, value: Any) -> list[P | None]:
+        if name not in self.shardings:
+            return [x.spec if isinstance(x, Sharded) else None for x in trees.leaves(value)]
+        return list(specs_of(value, self.shardings[name]))
+
+    def _partitioned(self, types: Mapping[str, Any], given: list[Leaf]) -> Partitioned:
+        from mlc.frontends.array.collectives.functions import traced_for
+
+        with traced_for(self.mesh.ranks), traced_on(self.mesh):
+            traced = self.jitted.lower(**types)
+        results = trees.unflatten(traced.tree, [Array(each) for each in traced.outputs])
+        specs = [P()] * len(traced.outputs) if self.results is None else specs_of(results, self.results)
+        for each, spec in zip(traced.outputs, specs, strict=True):
+            spec.check_shape(tuple(each.shape), self.mesh)
+        made = [Leaf(TensorSpec(np.dtype(object), tuple(each.shape)), s)
+                for each, s in zip(traced.outputs, specs, strict=True)]  # fmt: skip
+        return Partitioned(replace(traced, wait=True), self.mesh, tuple(given), tuple(made))
+
+
+def _spec_of(x: Any) -> TensorSpec:
+    """The type of a whole array."""
+    if isinstance(x, TensorSpec):
+        return x
+    if isinstance(x, Sharded):
+        return TensorSpec(x.dtype, x.shape)
+    value = elements(x)
+    return TensorSpec(value.dtype, value.shape)

@@ -1,0 +1,1 @@
+"""The choice of strategies along one mesh axis."""

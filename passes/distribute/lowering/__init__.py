@@ -1,0 +1,1 @@
+"""What ranks do: collectives for changes of state, and operators on the parts that a rank has."""

@@ -1,0 +1,144 @@
+"""Changes of state as collectives along one mesh axis: they move what a rank does not have, and nothing else.
+
+    whole → split      its own block            split → whole      all_gather
+    whole → partial    zeros but on rank 0      partial → whole    all_reduce
+    split → split      all_to_all               partial → split    reduce_scatter
+    split → window     the borders of the neighbours, by permute
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from mlc.dialects.comm import AllGatherOp, AllReduceOp, AllToAllOp, PermuteOp, ReduceScatterOp
+from mlc.dialects.comm.reductions import NUMBERS
+from mlc.dialects.dist.states import WHOLE, PartialAttr, SplitAttr, State, WholeAttr, WindowAttr
+from mlc.dialects.graph import ComputeOp, ConcatOp, MapOp, ReshapeOp, SliceOp, TransposeOp
+from mlc.dialects.graph.base import iterators
+from mlc.dialects.types import element_of, is_narrow, shape_of
+from mlc.passes.distribute.lowering.ranks import Ranks
+from mlc.passes.distribute.rules.cost import halo
+from mlc.passes.op_builder import OpBuilder
+
+BITS = {"or_": "max", "and_": "min"}  # of i1
+
+
+def resharded(build: OpBuilder, x: SSAValue, source: State, target: State, ranks: Ranks) -> SSAValue:
+    """Return a rank's part of a value in another state."""
+    if source == target:
+        return x
+    if is_narrow(element := element_of(x)) and not isinstance(source, WholeAttr):
+        wide = _cast(build, x, "f32" if element[0] == "f" else "i32")  # ranks send no elements of less than a byte
+        return _cast(build, resharded(build, wide, source, target, ranks), element)
+    match source, target:
+        case (WholeAttr(), SplitAttr()):
+            block = int(shape_of(x)[target.dim]) // ranks.blocks
+            return taken(build, x, target.dim, f"x1[()] * {block}", block, ranks)
+        case (WholeAttr(), WindowAttr()):
+            dim, step, offset, length = target.parts
+            return taken(build, x, dim, f"x1[()] * {step} + {offset}", length, ranks)
+        case (WholeAttr(), PartialAttr()):
+            return build.emit(MapOp("where(x1 == 0, x0, 0)", [x, ranks.number]))
+        case (PartialAttr(), SplitAttr()) if source.fn.data not in BITS:
+            return _scattered(build, x, source.fn.data, target.dim, ranks)
+        case (PartialAttr(), _):
+            whole = _reduced(build, x, source.fn.data, ranks)
+            return resharded(build, whole, WHOLE, target, ranks)
+        case (SplitAttr(), SplitAttr()):
+            return _exchanged(build, x, source.dim, target.dim, ranks)
+        case (SplitAttr(), WindowAttr()) if source.dim == target.dim and _is_near(x, target, ranks):
+            return _with_borders(build, x, target, ranks)
+        case (SplitAttr(), _):
+            return resharded(build, _gathered(build, x, source.dim, ranks), WHOLE, target, ranks)
+    raise AssertionError(f"no value is in state {source}")
+
+
+def taken(build: OpBuilder, x: SSAValue, dim: int, first: str, length: int, ranks: Ranks) -> SSAValue:
+    """Return ``length`` elements of a dimension from ``first`` on, an expression of the number of the rank ``x1``."""
+    shape = (*shape_of(x)[:dim], length, *shape_of(x)[dim + 1 :])
+    at = iterators(len(shape))
+    at[dim] = f"{at[dim]} + {first}"
+    return build.emit(ComputeOp(f"x0[{', '.join(at)}]", [x, ranks.number], shape))
+
+
+def _reduced(build: OpBuilder, x: SSAValue, fn: str, ranks: Ranks) -> SSAValue:
+    given, element = _combinable(build, x, fn)
+    return _cast(build, build.emit(AllReduceOp(BITS.get(fn, fn), given, ranks.group)), element)
+
+
+def _scattered(build: OpBuilder, x: SSAValue, fn: str, dim: int, ranks: Ranks) -> SSAValue:
+    given, element = _combinable(build, _to_front(build, x, dim), fn)
+    part = build.emit(ReduceScatterOp(fn, given, ranks.blocks, ranks.group))
+    return _from_front(build, _cast(build, part, element), dim)
+
+
+def _combinable(build: OpBuilder, x: SSAValue, fn: str) -> tuple[SSAValue, str]:
+    """Return a value of elements that ranks combine, and the element that it had."""
+    element = element_of(x)
+    if fn in BITS:
+        return _cast(build, x, "ui8"), element
+    return (x if element in NUMBERS else _cast(build, x, "f32")), element
+
+
+def _cast(build: OpBuilder, x: SSAValue, element: str) -> SSAValue:
+    return x if element_of(x) == element else build.emit(MapOp(f"{element}(x0)", [x]))
+
+
+def _gathered(build: OpBuilder, x: SSAValue, dim: int, ranks: Ranks) -> SSAValue:
+    front = _to_front(build, x, dim)
+    return _from_front(build, build.emit(AllGatherOp(front, ranks.blocks, ranks.group)), dim)
+
+
+def _exchanged(build: OpBuilder, x: SSAValue, source: int, target: int, ranks: Ranks) -> SSAValue:
+    """Return a block of ``target`` for one of ``source``: part s of it goes to rank s, whose parts are put together."""
+    front = _to_front(build, x, target)
+    parts = build.emit(AllToAllOp(front, ranks.blocks, ranks.group))
+    whole, *rest = shape_of(front)
+    inner = source + 1 if source < target else source  # where `source` is after the dimension in front
+    split = build.emit(ReshapeOp(parts, (ranks.blocks, whole // ranks.blocks, *rest)))
+    order = list(range(1, len(rest) + 2))
+    order.insert(inner, 0)
+    moved = build.emit(TransposeOp(split, order))
+    joined = list(shape_of(front))
+    joined[0], joined[inner] = whole // ranks.blocks, joined[inner] * ranks.blocks
+    return _from_front(build, build.emit(ReshapeOp(moved, tuple(joined))), target)
+
+
+def _to_front(build: OpBuilder, x: SSAValue, dim: int) -> SSAValue:
+    order = [dim, *(n for n in range(len(shape_of(x))) if n != dim)]
+    return x if dim == 0 else build.emit(TransposeOp(x, order))
+
+
+def _from_front(build: OpBuilder, x: SSAValue, dim: int) -> SSAValue:
+    order = [*range(1, dim + 1), 0, *range(dim + 1, len(shape_of(x)))]
+    return x if dim == 0 else build.emit(TransposeOp(x, order))
+
+
+def _is_near(x: SSAValue, window: WindowAttr, ranks: Ranks) -> bool:
+    """Return whether a window reaches into the blocks of the neighbours at most."""
+    block = int(shape_of(x)[window.dim])
+    return max(halo(window, block, ranks.blocks)) <= block
+
+
+def _with_borders(build: OpBuilder, x: SSAValue, window: WindowAttr, ranks: Ranks) -> SSAValue:
+    """Return the window of a rank that has a block: the last elements of the rank before, the block, the first of the
+    rank after. Beyond the first and last rank there are zeros, which no window reads."""
+    dim, step, offset, length = window.parts
+    block = int(shape_of(x)[dim])
+    low, high = halo(window, block, ranks.blocks)
+    parts = [x]
+    if low:
+        before = [(n, n + 1) for n in range(ranks.blocks - 1)]
+        parts.insert(0, build.emit(PermuteOp(_cut(build, x, dim, block - low, low), before, ranks.group)))
+    if high:
+        after = [(n + 1, n) for n in range(ranks.blocks - 1)]
+        parts.append(build.emit(PermuteOp(_cut(build, x, dim, 0, high), after, ranks.group)))
+    joined = build.emit(ConcatOp(parts, dim)) if len(parts) > 1 else x
+    return taken(build, joined, dim, f"x1[()] * {step - block} + {offset + low}", length, ranks)
+
+
+def _cut(build: OpBuilder, x: SSAValue, dim: int, start: int, size: int) -> SSAValue:
+    shape = shape_of(x)
+    starts = [start if n == dim else 0 for n in range(len(shape))]
+    sizes = [size if n == dim else extent for n, extent in enumerate(shape)]
+    return build.emit(SliceOp(x, starts, sizes, [1] * len(shape)))

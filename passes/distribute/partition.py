@@ -1,0 +1,123 @@
+"""SPMD partitioning (``partition``): the program of one rank, on the parts that it has, with collectives for reshards.
+
+    %h = graph.contract "mk,kn->mn"(%x, %w)                    %h = graph.contract "mk,kn->mn"(%x, %w) :
+           {dist.result = #dist.partial<"add">}                        (tensor<4x4xf32>, …
+    %s = dist.reshard(%h) {source = #dist.partial<"add">,  →   %s = comm.all_reduce "add"(%h)
+           target = #dist.whole}                                       {group = array<i64: 2, 1, 2>}
+
+It works on the states that ``insert-reshards`` leaves. What the user divides along other axes stays. Source: GSPMD.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from mlc.dialects.dist import OPERANDS, RESULT, WHY, ReshardOp, ShardOp, State
+from mlc.dialects.dist.states import WholeAttr
+from mlc.dialects.graph import ComputeOp, GraphOp
+from mlc.dialects.types import element_of, shape_of, tensor
+from mlc.errors import MlcError
+from mlc.passes.distribute.choice.matching import strategy_of
+from mlc.passes.distribute.choice.written import STATE, argument_states, main_of, mesh_of, operands_of, result_of
+from mlc.passes.distribute.lowering.computing import counting, gathering
+from mlc.passes.distribute.lowering.ranks import Ranks
+from mlc.passes.distribute.lowering.reshards import resharded
+from mlc.passes.distribute.rules.local_form import local_form
+from mlc.passes.distribute.rules.strategy import Strategy, local_shape
+from mlc.passes.op_builder import OpBuilder
+
+NAMES = (OPERANDS, RESULT, WHY)
+
+
+@dataclass(frozen=True)
+class Partition(ModulePass):
+    """Rewrite the main function for one rank along ``axis``. Nothing is changed without a mesh."""
+
+    name = "partition"
+    axis: str
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if (mesh := mesh_of(op, self.axis)) is None:
+            return
+        main = main_of(op)
+        strategies = _strategies(main, mesh.axes[self.axis])
+        ranks = Ranks(mesh.group(self.axis), main.body.block)
+        _localize_arguments(main, ranks.blocks)
+        for each in list(main.body.block.ops):
+            _localize(each, strategies, ranks)
+        _sign(main)
+
+
+def _localize_arguments(main: FuncOp, blocks: int) -> None:
+    for x, state in zip(main.args, argument_states(main), strict=True):
+        x._type = tensor(element_of(x), local_shape(shape_of(x), state, blocks))
+    kept = [{name: a for name, a in each.data.items() if name != STATE} for each in main.arg_attrs or ()]
+    main.arg_attrs = ArrayAttr(map(DictionaryAttr, kept))
+
+
+def _strategies(main: FuncOp, blocks: int) -> dict[Operation, Strategy]:
+    """Return the strategies of the operators that ranks share, by the types of whole tensors.
+
+    Raises:
+        MlcError: states that no rule has.
+    """
+    found: dict[Operation, Strategy] = {}
+    for op in main.body.block.ops:
+        if isinstance(op, ReturnOp | ReshardOp | ShardOp) or all(isinstance(s, WholeAttr) for s in _states(op)):
+            continue
+        strategy = strategy_of(op, blocks) if isinstance(op, GraphOp) else None
+        if strategy is None:
+            raise MlcError(f"{op.name} has states that no rule has", hint="Run verify-spmd, which names them")
+        found[op] = strategy
+    return found
+
+
+def _states(op: Operation) -> tuple[State, ...]:
+    return (*operands_of(op), *([result_of(op)] if op.results else []))
+
+
+def _localize(op: Operation, strategies: dict[Operation, Strategy], ranks: Ranks) -> None:
+    """Replace an operator by what a rank does; its operands are local already."""
+    made = _made(op, strategies.get(op), ranks)
+    if made is None:
+        for name in NAMES:
+            op.attributes.pop(name, None)
+        return
+    op.results[0].replace_all_uses_with(made)
+    op.detach()
+    op.erase()
+
+
+def _made(op: Operation, strategy: Strategy | None, ranks: Ranks) -> SSAValue | None:
+    """Return the local value of an operator; None where the operator itself is it."""
+    build = OpBuilder(op)
+    if isinstance(op, ReshardOp):
+        return resharded(build, op.input, op.source, op.target, ranks)  # type: ignore[arg-type]
+    if isinstance(op, ShardOp):
+        return build.emit(ShardOp(op.input, op.sharding))
+    if strategy is None or not isinstance(op, GraphOp):
+        return None
+    return build.emit(_local(op, strategy, ranks))
+
+
+def _local(op: GraphOp, strategy: Strategy, ranks: Ranks) -> GraphOp:
+    if strategy.gathers is not None:
+        assert isinstance(op, ComputeOp)
+        return gathering(op, op.operands, strategy, ranks)
+    local = local_form(op, op.operands, strategy, ranks.blocks)
+    if strategy.counts:
+        assert isinstance(op, ComputeOp)
+        return counting(op, local, strategy, ranks)
+    return local
+
+
+def _sign(main: FuncOp) -> None:
+    last = main.body.block.last_op
+    assert isinstance(last, ReturnOp)
+    main.function_type = FunctionType.from_lists([x.type for x in main.args], [x.type for x in last.operands])

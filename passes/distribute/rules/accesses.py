@@ -1,0 +1,114 @@
+"""The accesses of statements as isl maps over the number ``rank_`` of a rank: footprints of blocks, and their equality.
+
+Rank c computes the iterations whose element of the result, or whose reduced iterator, is in block c. What it reads of
+an operand is the image of these iterations: the footprint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from mlc.dialects.semantics.expr import Const, Expr, Index, Load, children, loads, substitute
+from mlc.dialects.semantics.statement import Statement
+from mlc.passes.distribute.rules.affine import isl_text
+
+Shape = Sequence[int]
+PLACE = Const(0)  # for affine indices in a skeleton
+
+
+@dataclass(frozen=True)
+class Factor:
+    """What is divided: dimension ``dim`` of the result, or the reduced iterator ``iterator``; in ``blocks`` blocks."""
+
+    blocks: int
+    block: int
+    dim: int | None = None
+    iterator: str | None = None
+
+    def condition(self, s: Statement) -> str | None:
+        """Return which iterations of a statement rank c has, as text of isl; None where the index is not affine."""
+        index = self.iterator if self.dim is None else isl_text(s.out[self.dim])
+        return None if index is None else in_block(index, self.block, self.blocks)
+
+
+def box(s: Statement) -> str:
+    """Return the iterations of a statement as text of isl: constraints on its iterators."""
+    return " and ".join(f"0 <= {n} < {int(b)}" for n, b in zip(s.iters, s.bounds, strict=True)) or "true"
+
+
+def in_block(index: str, block: int, blocks: int) -> str:
+    return f"0 <= rank_ < {blocks} and rank_ * {block} <= {index} < rank_ * {block} + {block}"
+
+
+def footprint(s: Statement, restricted: str, at: Sequence[Expr], dim: int, extent: int) -> isl.Set:
+    """Return ``[rank_] -> { [x] }``: the elements along one dimension that the restricted iterations of a rank read;
+    all where the index is not affine."""
+    text = isl_text(at[dim])
+    if text is None:
+        return isl.Set(f"[rank_] -> {{ [x] : 0 <= x < {extent} }}")
+    iterators = f"exists {', '.join(s.iters)}: " if s.iters else ""
+    return isl.Set(f"[rank_] -> {{ [x] : {iterators}x = {text} and {box(s)} and {restricted} }}")
+
+
+def contained(found: isl.Set, step: int, offset: int, length: int, blocks: int) -> bool:
+    """Return whether what rank c reads is in ``[c * step + offset, c * step + offset + length)``."""
+    first, end = f"rank_ * {step} + {offset}", f"rank_ * {step} + {offset + length}"
+    return bool(found.is_subset(isl.Set(f"[rank_] -> {{ [x] : 0 <= rank_ < {blocks} and {first} <= x < {end} }}")))
+
+
+def bounds(found: isl.Set, rank: int) -> tuple[int, int] | None:
+    """Return the first and last element that a rank reads; None where it reads none."""
+    here = found.fix_val(isl.dim_type.param, 0, isl.Val(rank)).project_out(isl.dim_type.param, 0, 1)
+    if here.is_empty():
+        return None
+    return int(here.dim_min_val(0).to_python()), int(here.dim_max_val(0).to_python())
+
+
+def relation(
+    s: Statement, restricted: str, shift: dict[tuple[int, int], str], reduced: dict[str, str]
+) -> isl.Map | None:
+    """Return ``[rank_] -> { result element -> elements read, reduced iterators }``; None if the result is not affine.
+
+    ``shift``: what is added to an index of operand n (-1: the result) along a dimension; ``reduced``: to an iterator.
+    Indices that are not affine are left out, as `skeleton` compares them.
+    """
+    out = [_shifted(isl_text(e), shift.get((-1, n))) for n, e in enumerate(s.out)]
+    if None in out:
+        return None
+    read = [
+        _shifted(text, shift.get((load.operand, n)))
+        for load in loads(s.value)
+        for n, e in enumerate(load.index or ())
+        if (text := isl_text(e)) is not None
+    ]
+    read += [_shifted(n, reduced.get(n)) for n, r in zip(s.iters, s.reduction, strict=True) if r]
+    targets = [f"o{n} = {text}" for n, text in enumerate(out)] + [f"a{n} = {text}" for n, text in enumerate(read)]
+    o, a = (", ".join(f"{kind}{n}" for n in range(len(each))) for kind, each in (("o", out), ("a", read)))
+    exists = f"exists {', '.join(s.iters)}: " if s.iters else ""
+    conditions = " and ".join([*targets, box(s), restricted])
+    return isl.Map(f"[rank_] -> {{ [{o}] -> [{a}] : {exists}{conditions} }}")
+
+
+def _shifted(text: str | None, by: str | None) -> str | None:
+    return text if text is None or by is None else f"({text}) + {by}"
+
+
+def skeleton(expr: Expr) -> Expr:
+    """Return a value without its affine indices: what is computed of the elements that are read."""
+
+    def load(read: Load) -> Expr:
+        at = tuple(PLACE if isl_text(e) is not None else e for e in read.index or ())
+        return Load(read.operand, at)
+
+    return substitute(expr, load)
+
+
+def counted(expr: Expr) -> set[str]:
+    """Return the iterators that a value computes with, outside the affine indices of its loads."""
+    if isinstance(expr, Index):
+        return {expr.name}
+    inside = [e for e in children(expr) if not isinstance(expr, Load) or isl_text(e) is None]
+    return set().union(*map(counted, inside))
