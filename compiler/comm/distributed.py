@@ -18,6 +18,7 @@ from mlc.errors import InputError
 from mlc.frontends.array import trees
 from mlc.frontends.array.array import Array
 from mlc.options import Options
+from mlc.passes.distribute.rules.extents import static
 from mlc.runtime import TensorSpec
 from mlc.target import GpuTarget
 from mlc.tracing.jit import Jitted, elements
@@ -35,7 +36,8 @@ class Distributed:
         if not isinstance(mesh, Mesh):
             raise InputError(f"jit: mesh is a {type(mesh).__name__}", hint="Give a mesh, such as mlc.Mesh(data=2)")
         if isinstance(options.target, GpuTarget):
-            raise InputError(f"jit: '{options.target.name}' does not run on {mesh}", hint="Collectives run on CPUs; name a CPU")
+            what = f"jit: '{options.target.name}' does not run on {mesh}"
+            raise InputError(what, hint="Collectives run on CPUs; name a CPU")
         self.jitted = Jitted(f, (), {}, True, (), options)
         functools.update_wrapper(self, f)
         unknown = set(shardings) - set(self.jitted.signature.parameters)
@@ -107,8 +109,11 @@ class Distributed:
         results = trees.unflatten(traced.tree, [Array(each) for each in traced.outputs])
         specs = [P()] * len(traced.outputs) if self.results is None else specs_of(results, self.results)
         for each, spec in zip(traced.outputs, specs, strict=True):
+            if not all(isinstance(d, int) for d in each.shape):
+                what = f"A result of shape {list(each.shape)} has extents that are known at run time only"
+                raise InputError(what, hint="Leave such a function without a mesh")
             spec.check_shape(tuple(each.shape), self.mesh)
-        made = [Leaf(TensorSpec(np.dtype(object), tuple(each.shape)), s)
+        made = [Leaf(TensorSpec(np.dtype(object), tuple(static(d) for d in each.shape)), s)
                 for each, s in zip(traced.outputs, specs, strict=True)]  # fmt: skip
         return Partitioned(replace(traced, wait=True), self.mesh, tuple(given), tuple(made))
 

@@ -28,7 +28,8 @@ def shard_map(f: Callable[..., Any], mesh: Mesh, in_specs: Any, out_specs: Any) 
     """
 
     if len(mesh.axes) != 1:
-        raise InputError(f"shard_map does not divide by the axes of {mesh}", hint="Give a mesh of one axis, or shardings to mlc.jit")
+        hint = "Give a mesh of one axis, or shardings to mlc.jit"
+        raise InputError(f"shard_map does not divide by the axes of {mesh}", hint=hint)
 
     def run(*args: Any) -> Any:
         mesh.check_ranks(size())

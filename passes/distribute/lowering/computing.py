@@ -11,6 +11,7 @@ from mlc.dialects.semantics.expr import Call, Const, Expr, Index, Load, parse, s
 from mlc.dialects.types import shape_of
 from mlc.passes.distribute.lowering.ranks import Ranks
 from mlc.passes.distribute.rules.affine import isl_text
+from mlc.passes.distribute.rules.extents import static
 from mlc.passes.distribute.rules.gathers import masked
 from mlc.passes.distribute.rules.strategy import Strategy
 
@@ -22,7 +23,7 @@ def counting(op: ComputeOp, local: GraphOp, strategy: Strategy, ranks: Ranks) ->
     """
     assert isinstance(local, ComputeOp)
     number = Load(len(op.args), ())
-    first = {name: Call("mul", (number, Const(block))) for name, block in strategy.counts}
+    first: dict[str, Expr] = {name: Call("mul", (number, Const(block))) for name, block in strategy.counts}
     value = _numbered(parse(op.expr.data), first)
     local.operands = [*local.operands, ranks.number]
     local.properties["expr"] = type(op.expr)(str(value))
@@ -46,7 +47,7 @@ def gathering(op: ComputeOp, operands: Sequence[SSAValue], strategy: Strategy, r
     assert strategy.gathers is not None
     n, dim = strategy.gathers
     (s,) = op.statements()
-    block = int(shape_of(operands[n])[dim])
+    block = static(shape_of(operands[n])[dim])
     first = Call("mul", (Load(len(operands), ()), Const(block)))
     rank = len(s.out)
     names: dict[str, Expr] = {name: Index(f"i{k}") for k, name in enumerate(s.iters[:rank])}

@@ -18,6 +18,7 @@ from mlc.dialects.graph.base import iterators
 from mlc.dialects.types import element_of, is_narrow, shape_of
 from mlc.passes.distribute.lowering.ranks import Ranks
 from mlc.passes.distribute.rules.cost import halo
+from mlc.passes.distribute.rules.extents import static
 from mlc.passes.op_builder import OpBuilder
 
 BITS = {"or_": "max", "and_": "min"}  # of i1
@@ -32,7 +33,7 @@ def resharded(build: OpBuilder, x: SSAValue, source: State, target: State, ranks
         return _cast(build, resharded(build, wide, source, target, ranks), element)
     match source, target:
         case (WholeAttr(), SplitAttr()):
-            block = int(shape_of(x)[target.dim]) // ranks.blocks
+            block = static(shape_of(x)[target.dim]) // ranks.blocks
             return taken(build, x, target.dim, f"x1[()] * {block}", block, ranks)
         case (WholeAttr(), WindowAttr()):
             dim, step, offset, length = target.parts
@@ -116,7 +117,7 @@ def _from_front(build: OpBuilder, x: SSAValue, dim: int) -> SSAValue:
 
 def _is_near(x: SSAValue, window: WindowAttr, ranks: Ranks) -> bool:
     """Return whether a window reaches into the blocks of the neighbours at most."""
-    block = int(shape_of(x)[window.dim])
+    block = static(shape_of(x)[window.dim])
     return max(halo(window, block, ranks.blocks)) <= block
 
 
@@ -124,7 +125,7 @@ def _with_borders(build: OpBuilder, x: SSAValue, window: WindowAttr, ranks: Rank
     """Return the window of a rank that has a block: the last elements of the rank before, the block, the first of the
     rank after. Beyond the first and last rank there are zeros, which no window reads."""
     dim, step, offset, length = window.parts
-    block = int(shape_of(x)[dim])
+    block = static(shape_of(x)[dim])
     low, high = halo(window, block, ranks.blocks)
     parts = [x]
     if low:

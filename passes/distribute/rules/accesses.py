@@ -14,6 +14,7 @@ import islpy as isl
 from mlc.dialects.semantics.expr import Const, Expr, Index, Load, children, loads, substitute
 from mlc.dialects.semantics.statement import Statement
 from mlc.passes.distribute.rules.affine import isl_text
+from mlc.passes.distribute.rules.extents import static
 
 Shape = Sequence[int]
 PLACE = Const(0)  # for affine indices in a skeleton
@@ -36,7 +37,7 @@ class Factor:
 
 def box(s: Statement) -> str:
     """Return the iterations of a statement as text of isl: constraints on its iterators."""
-    return " and ".join(f"0 <= {n} < {int(b)}" for n, b in zip(s.iters, s.bounds, strict=True)) or "true"
+    return " and ".join(f"0 <= {n} < {static(b)}" for n, b in zip(s.iters, s.bounds, strict=True)) or "true"
 
 
 def in_block(index: str, block: int, blocks: int) -> str:

@@ -7,6 +7,7 @@ from xdsl.ir import SSAValue
 from mlc.dialects.dist.states import PartialAttr, SplitAttr, State, WholeAttr, WindowAttr
 from mlc.dialects.semantics.dims import product
 from mlc.dialects.types import ITEMSIZE, element_of, shape_of
+from mlc.passes.distribute.rules.extents import static
 
 
 def bytes_of(value: SSAValue) -> int:
@@ -22,9 +23,9 @@ def moved(value: SSAValue, source: State, target: State, blocks: int) -> int:
         case (WholeAttr(), _):
             return 0
         case (SplitAttr(), WindowAttr()) if source.dim == target.dim:
-            low, high = halo(target, int(shape_of(value)[target.dim]) // blocks, blocks)
-            if max(low, high) <= int(shape_of(value)[target.dim]) // blocks:
-                return (low + high) * size // max(int(shape_of(value)[target.dim]), 1)
+            low, high = halo(target, static(shape_of(value)[target.dim]) // blocks, blocks)
+            if max(low, high) <= static(shape_of(value)[target.dim]) // blocks:
+                return (low + high) * size // max(static(shape_of(value)[target.dim]), 1)
             return size * (blocks - 1) // blocks
         case (SplitAttr(), SplitAttr()):
             return 0 if source == target else size * (blocks - 1) // blocks**2

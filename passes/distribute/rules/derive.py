@@ -19,6 +19,7 @@ from mlc.dialects.semantics.statement import Statement
 from mlc.dialects.types import element_of, shape_of
 from mlc.passes.distribute.rules import accesses
 from mlc.passes.distribute.rules.accesses import Factor
+from mlc.passes.distribute.rules.extents import static
 from mlc.passes.distribute.rules.gathers import gathered
 from mlc.passes.distribute.rules.local_form import on_placeholders
 from mlc.passes.distribute.rules.proof import proved
@@ -111,12 +112,12 @@ def _of_statements(op: StructuredOp, blocks: int) -> Iterator[Strategy | str]:
     statements = op.statements()
     for dim, extent in enumerate(shape_of(op.results[0])):
         if extent != 1:
-            yield _strategy(op, statements, dim, None, int(extent), blocks)
+            yield _strategy(op, statements, dim, None, static(extent), blocks)
     if len(statements) == 1:
         (s,) = statements
         for name, bound, reduced in zip(s.iters, s.bounds, s.reduction, strict=True):
             if reduced and bound != 1:
-                yield _strategy(op, statements, None, name, int(bound), blocks)
+                yield _strategy(op, statements, None, name, static(bound), blocks)
         if isinstance(op, ComputeOp):
             yield from gathered(op, s, blocks)
 
@@ -167,7 +168,7 @@ def _counts(statements: tuple[Statement, ...], factor: Factor) -> tuple[tuple[st
 def _state_of_operand(op: StructuredOp, statements: tuple[Statement, ...], n: int, factor: Factor) -> State:
     """Return the state in which the ranks read operand n: split, a window, or whole."""
     shape, windows = shape_of(op.operands[n]), []
-    for dim, extent in enumerate(int(d) for d in shape):
+    for dim, extent in enumerate(static(d) for d in shape):
         found = [
             accesses.footprint(s, str(factor.condition(s)), load.index or (), dim, extent)
             for s in statements for load in loads(s.value) if load.operand == n

@@ -11,6 +11,7 @@ from mlc.dialects.semantics.expr import Call, Const, Expr, Load, loads, substitu
 from mlc.dialects.semantics.statement import Statement
 from mlc.dialects.types import element_of, shape_of
 from mlc.passes.distribute.rules.affine import isl_text
+from mlc.passes.distribute.rules.extents import static
 from mlc.passes.distribute.rules.linear import LINEAR, degree
 from mlc.passes.distribute.rules.strategy import Strategy
 
@@ -25,7 +26,7 @@ def gathered(op: ComputeOp, s: Statement, blocks: int) -> Iterator[Strategy]:
         if len(read) != 1 or degree(s.value, [n], element_of(operand)[0] in "fb") != LINEAR:
             continue
         for dim, (at, extent) in enumerate(zip(read[0].index or (), shape_of(operand), strict=True)):
-            if isl_text(at) is None and int(extent) % blocks == 0:
+            if isl_text(at) is None and static(extent) % blocks == 0:
                 states = [WHOLE if k != n else SplitAttr.of(dim) for k in range(len(op.operands))]
                 why = f"dimension {dim} of x{n}, which is gathered from"
                 yield Strategy(tuple(states), PartialAttr.of("add"), why, gathers=(n, dim))

@@ -12,6 +12,7 @@ from mlc.dialects.dist.states import SplitAttr
 from mlc.dialects.graph import GraphOp, source_nodes, with_nodes
 from mlc.dialects.graph.base import dims_attr, dims_of
 from mlc.dialects.types import Shape, element_of, shape_of, tensor
+from mlc.passes.distribute.rules.extents import static
 from mlc.passes.distribute.rules.strategy import Strategy, local_shape
 
 SHAPES = ("shape", "sizes")
@@ -61,7 +62,7 @@ def local_form(op: GraphOp, operands: Sequence[SSAValue], strategy: Strategy, bl
 def _reduced(op: GraphOp, divided: str, blocks: int) -> Shape:
     extents = list(dims_of(op.properties["reduce"]))  # type: ignore[arg-type]
     n = int(divided[1:])
-    extents[n] = int(extents[n]) // blocks
+    extents[n] = static(extents[n]) // blocks
     return tuple(extents)
 
 

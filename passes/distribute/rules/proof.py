@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from xdsl.ir import SSAValue
+
+from mlc.dialects.dist.states import State
 from mlc.dialects.graph import GraphOp, StructuredOp
 from mlc.dialects.types import shape_of
 from mlc.passes.distribute.rules import accesses
@@ -17,7 +20,7 @@ def proved(op: StructuredOp, local: GraphOp, strategy: Strategy, factor: Factor)
     if not isinstance(local, StructuredOp):
         return False
     shift: dict[tuple[int, int], str] = {}
-    values = [(-1, op.results[0], strategy.result)]
+    values: list[tuple[int, SSAValue, State]] = [(-1, op.results[0], strategy.result)]
     values += [(n, x, s) for n, (x, s) in enumerate(zip(op.operands, strategy.operands, strict=True))]
     for n, value, state in values:
         if (found := shift_of(state, shape_of(value), factor.blocks)) is not None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from mlc.dialects.dist.states import WHOLE, PartialAttr, SplitAttr, State, WholeAttr, WindowAttr
 from mlc.dialects.types import Shape
+from mlc.passes.distribute.rules.extents import static
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def local_shape(shape: Shape, state: State, blocks: int) -> Shape:
     """Return the shape of what a rank has of a tensor."""
     match state:
         case SplitAttr():
-            return (*shape[: state.dim], int(shape[state.dim]) // blocks, *shape[state.dim + 1 :])
+            return (*shape[: state.dim], static(shape[state.dim]) // blocks, *shape[state.dim + 1 :])
         case WindowAttr():
             dim, _, _, length = state.parts
             return (*shape[:dim], length, *shape[dim + 1 :])
@@ -51,7 +52,7 @@ def shift_of(state: State, shape: Shape, blocks: int) -> tuple[int, str] | None:
     """Return (dimension, the text in ``rank_`` of the first element that rank c has)."""
     match state:
         case SplitAttr():
-            return state.dim, f"rank_ * {int(shape[state.dim]) // blocks}"
+            return state.dim, f"rank_ * {static(shape[state.dim]) // blocks}"
         case WindowAttr():
             dim, step, offset, _ = state.parts
             return dim, f"rank_ * {step} + {offset}"

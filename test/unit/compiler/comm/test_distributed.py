@@ -189,11 +189,11 @@ def test_what_is_moved_is_in_the_plan_with_the_reason() -> None:
 
 
 REFUSED = {
-    "an axis": (lambda f, x: mlc.jit(f, mesh=mlc.Mesh(data=2), shardings={"x": P("model")}), "there is no axis 'model'"),
+    "an axis": (lambda f, x: mlc.jit(f, mesh=mlc.Mesh(a=2), shardings={"x": P("b")}), "there is no axis 'b'"),
     "twice": (lambda f, x: mlc.jit(f, mesh=mlc.Mesh(a=2), shardings={"x": P("a", "a")}), "a name twice"),
     "dimensions": (lambda f, x: mlc.jit(f, mesh=mlc.Mesh(a=2), shardings={"x": P(None, None, "a")}), "does not fit"),
     "extents": (lambda f, x: mlc.jit(f, mesh=mlc.Mesh(a=3), shardings={"x": P("a")}), "3 ranks do not divide evenly"),
-    "ranks": (lambda f, x: mlc.jit(f, mesh=mlc.Mesh(a=2), shardings={"x": P("a")}).__call__, "does not fit 1 ranks"),
+    "ranks": (lambda f, x: mlc.jit(f, mesh=mlc.Mesh(a=2), shardings={"x": P("a")}), "does not fit 1 ranks"),
     "no mesh": (lambda f, x: mlc.jit(f, shardings={"x": P("a")}), "shardings were given without a mesh"),
     "parameters": (lambda f, x: mlc.jit(f, mesh=mlc.Mesh(a=2), shardings={"y": P("a")}), "which are no parameters"),
     "a GPU": (lambda f, x: mlc.jit(f, mesh=mlc.Mesh(a=2), target="cuda"), "Collectives run on CPUs"),

@@ -58,7 +58,10 @@ CASES = {
         contract("bhqd,bhkd->bhqk", (1, 4, 3, 5), (1, 4, 3, 5)),
         {"split 1, split 1 → split 1"},
     ),
-    "broadcasting": (MapOp("x0 + x1", values((4, 6), (6,))), {"split 0, whole → split 0", "split 1, split 0 → split 1"}),
+    "broadcasting": (
+        MapOp("x0 + x1", values((4, 6), (6,))),
+        {"split 0, whole → split 0", "split 1, split 0 → split 1"},
+    ),
     "a maximum": (ReduceOp("max", values((4, 6))[0], [1]), {"split 0 → split 0", "split 1 → partial max"}),
     "a transposition": (TransposeOp(values((4, 6))[0], [1, 0]), {"split 1 → split 0", "split 0 → split 1"}),
     "a product of factors": (ReshapeOp(values((4, 6))[0], (24,)), {"split 0 → split 0"}),
