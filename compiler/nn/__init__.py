@@ -21,6 +21,7 @@ from mlc.frontends.array.nn import further_activations as _further_activations
 from mlc.frontends.array.nn import losses as _losses
 from mlc.frontends.array.nn import normalizations as _normalizations
 from mlc.frontends.array.public import publish
+from mlc.nn import ctc as _ctc
 from mlc.nn import init as init
 from mlc.nn.files import load_file as load_file
 from mlc.nn.files import save_file as save_file
@@ -91,6 +92,10 @@ from mlc.nn.layers.recurrent import RNNCell as RNNCell
 from mlc.nn.layers.resampling import PixelShuffle as PixelShuffle
 from mlc.nn.layers.resampling import Upsample as Upsample
 from mlc.nn.layers.tied import Tied as Tied
+from mlc.nn.layers.transformers import TransformerDecoder as TransformerDecoder
+from mlc.nn.layers.transformers import TransformerDecoderLayer as TransformerDecoderLayer
+from mlc.nn.layers.transformers import TransformerEncoder as TransformerEncoder
+from mlc.nn.layers.transformers import TransformerEncoderLayer as TransformerEncoderLayer
 from mlc.nn.module import Module as Module
 from mlc.nn.module import buffer as buffer
 from mlc.nn.module import combine as combine
@@ -105,7 +110,7 @@ _FUNCTIONS = {
     name: getattr(module, name)
     for module in (
         *(_activations, _further_activations, _convolutions, _normalizations, _attention, _losses),
-        _embedding_losses,
+        *(_embedding_losses, _ctc),
     )
     for name in module.PUBLIC
 }
