@@ -1,0 +1,30 @@
+"""The ``dist`` dialect: how the tensors of a graph are divided among the ranks of a mesh, for one mesh axis at a time.
+
+Between a frontend, which says how arguments are divided, and the collectives of ``comm``.
+"""
+
+from xdsl.ir import Dialect
+
+from mlc.dialects.dist.mesh import MeshAttr, ShardingAttr
+from mlc.dialects.dist.operators import ReshardOp, ShardOp
+from mlc.dialects.dist.states import PartialAttr, SplitAttr, State, WholeAttr, WindowAttr
+
+Dist = Dialect(
+    "dist",
+    [ShardOp, ReshardOp],
+    [MeshAttr, ShardingAttr, WholeAttr, SplitAttr, PartialAttr, WindowAttr],
+)
+
+MESH = "dist.mesh"
+"""The attribute of a module: its mesh."""
+SHARDING = "dist.sharding"
+"""The attribute of an argument or result of the main function: how it is divided; without it that is inferred."""
+INFERRED = "dist.inferred"
+"""The attribute of an argument that the user has not divided: how propagation divides it."""
+OPERANDS, RESULT, WHY = "dist.operands", "dist.result", "dist.why"
+"""The attributes of an operator along one mesh axis: the states that it reads, the state that it makes, and why."""
+
+__all__ = [
+    "Dist", "MeshAttr", "ShardingAttr", "ShardOp", "ReshardOp", "WholeAttr", "SplitAttr", "PartialAttr", "WindowAttr",
+    "State", "MESH", "SHARDING", "INFERRED", "OPERANDS", "RESULT", "WHY",
+]  # fmt: skip

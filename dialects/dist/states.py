@@ -1,0 +1,114 @@
+"""The states of a tensor along one mesh axis: whole, split, partial or a window (OneFlow: SBP signatures)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DenseArrayBase, StringAttr
+from xdsl.ir import ParametrizedAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from mlc.dialects.graph.base import ints, ints_of
+from mlc.dialects.semantics.statement import MONOIDS
+
+
+@irdl_attr_definition
+class WholeAttr(ParametrizedAttribute):
+    """Whole: every rank has all elements. ``#dist.whole``."""
+
+    name = "dist.whole"
+
+
+class _Numbers(ParametrizedAttribute):
+    """A state that is described by integers: ``<1>``. Each class has them as a parameter, which makes states unequal."""
+
+    numbers: DenseArrayBase
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[DenseArrayBase]:
+        return [ints(parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parser.parse_integer))]
+
+    def print_parameters(self, printer: Printer) -> None:
+        printer.print_string(f"<{', '.join(map(str, ints_of(self.numbers)))}>")
+
+
+@irdl_attr_definition
+class SplitAttr(_Numbers):
+    """Split: rank c has block c of one dimension, in equal blocks. ``#dist.split<1>``."""
+
+    name = "dist.split"
+    numbers: DenseArrayBase
+
+    @staticmethod
+    def of(dim: int) -> SplitAttr:
+        return SplitAttr(ints((dim,)))
+
+    @property
+    def dim(self) -> int:
+        return ints_of(self.numbers)[0]
+
+    def verify(self) -> None:
+        if len(self.numbers) != 1 or self.dim < 0:
+            raise VerifyException(f"{self.name}: {list(ints_of(self.numbers))} is not the number of a dimension")
+
+
+@irdl_attr_definition
+class WindowAttr(_Numbers):
+    """Window: rank c has ``length`` elements of a dimension from ``c * step + offset`` on; windows of neighbours
+    overlap. ``#dist.window<dim, step, offset, length>``."""
+
+    name = "dist.window"
+    numbers: DenseArrayBase
+
+    @staticmethod
+    def of(dim: int, step: int, offset: int, length: int) -> WindowAttr:
+        return WindowAttr(ints((dim, step, offset, length)))
+
+    @property
+    def parts(self) -> tuple[int, int, int, int]:
+        """(dimension, step, offset, length)"""
+        dim, step, offset, length = ints_of(self.numbers)
+        return dim, step, offset, length
+
+    @property
+    def dim(self) -> int:
+        return ints_of(self.numbers)[0]
+
+    def verify(self) -> None:
+        if len(self.numbers) != 4 or self.dim < 0 or self.parts[3] < 0:
+            raise VerifyException(f"{self.name}: {list(ints_of(self.numbers))} is no dimension, step, offset and length")
+
+
+@irdl_attr_definition
+class PartialAttr(ParametrizedAttribute):
+    """Partial: the value is what all ranks' tensors combine to, by a monoid. ``#dist.partial<"add">``."""
+
+    name = "dist.partial"
+    fn: StringAttr
+
+    @staticmethod
+    def of(fn: str) -> PartialAttr:
+        return PartialAttr(StringAttr(fn))
+
+    def verify(self) -> None:
+        if self.fn.data not in MONOIDS:
+            raise VerifyException(f"{self.name}: {self.fn.data!r} is none of {', '.join(MONOIDS)}")
+
+
+State = WholeAttr | SplitAttr | WindowAttr | PartialAttr
+WHOLE = WholeAttr()
+
+
+def text(state: State) -> str:
+    """Return a state for tables and messages: ``split 1``."""
+    match state:
+        case SplitAttr():
+            return f"split {state.dim}"
+        case PartialAttr():
+            return f"partial {state.fn.data}"
+        case WindowAttr():
+            return f"window of {state.dim}"
+    return "whole"
