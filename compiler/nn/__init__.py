@@ -104,6 +104,11 @@ from mlc.nn.module import inlined as inlined
 from mlc.nn.module import next_key as next_key
 from mlc.nn.module import partition as partition
 from mlc.nn.module import static as static
+from mlc.nn.quantization import FakeQuantized as FakeQuantized
+from mlc.nn.quantization import fake_quantize as fake_quantize
+from mlc.nn.quantization import fake_quantize_weight as fake_quantize_weight
+from mlc.nn.quantization import quantized as quantized
+from mlc.nn.quantization import unquantized as unquantized
 from mlc.nn.summary import summary as summary
 
 _FUNCTIONS = {
@@ -121,11 +126,15 @@ MODULES = tuple(
 _TOOLS = (
     *("buffer", "combine", "functional_call", "init", "inlined", "load_file", "manual_seed", "next_key", "partition"),
     *("save_file", "save_onnx", "static", "summary"),
+    *("fake_quantize", "fake_quantize_weight", "quantized", "unquantized"),
 )
 __all__ = sorted([*_FUNCTIONS, *MODULES, *_TOOLS])
 
 globals().update(_FUNCTIONS)
-_PUBLISHED = ("combine", "functional_call", "load_file", "next_key", "partition", "save_file", "save_onnx", "summary")
+_PUBLISHED = (
+    *("combine", "functional_call", "load_file", "next_key", "partition", "save_file", "save_onnx", "summary"),
+    *("fake_quantize", "fake_quantize_weight", "quantized", "unquantized"),
+)
 publish(globals(), [*_FUNCTIONS, *_PUBLISHED])
 
 

@@ -19,7 +19,10 @@ from mlc.quantization.network import Array, Network, Scope, attribute, set_nodes
 
 QDQ_OPSET = 13  # the first whose QuantizeLinear has a scale a channel
 HALF_OPSET = 19  # the first whose QuantizeLinear takes f16
-MOVES = frozenset(("Transpose", "Identity", "Cast", "Reshape", "Squeeze", "Unsqueeze", "Flatten"))
+FOLDED = frozenset((
+    *("Transpose", "Identity", "Cast", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Concat", "Slice", "Expand"),
+    *("Add", "Sub", "Mul", "Div", "Neg", "Sqrt", "Reciprocal", "Round", "Pow"),
+))  # fmt: skip
 """Operators of constants that are computed, so that a weight is a constant where it is multiplied."""
 
 
@@ -62,7 +65,7 @@ def raised(proto: ModelProto, opset: int) -> ModelProto:
 
 
 def _collect_constants(network: Network, scope: Scope) -> None:
-    """Constant nodes, and moves of constants, become initializers."""
+    """Constant nodes, and what is computed of constants alone, become initializers."""
     kept = []
     for node in scope.graph.node:
         found = _computed(node, scope)
@@ -89,7 +92,7 @@ def _computed(node: NodeProto, scope: Scope) -> Array | None:
         single = isinstance(value, float | list)
         return np.array(value, np.float32) if single else numpy_helper.to_array(value)
     names = list(filter(None, node.input))
-    if node.op_type not in MOVES or node.domain or not names or any(scope.tensor(name) is None for name in names):
+    if node.op_type not in FOLDED or node.domain or not names or any(scope.tensor(name) is None for name in names):
         return None
     if scope.is_output(node.output[0]):
         return None

@@ -18,6 +18,7 @@ from mlc.train.augmentation import mixup, random_brightness, random_crop, random
 from mlc.train.callbacks import BestCheckpoint, Callback, EarlyStopping, ReduceLROnPlateau
 from mlc.train.checkpoints import Checkpoints
 from mlc.train.data import ArrayData, prefetched
+from mlc.train.distillation import distillation_loss, distilled
 from mlc.train.metrics import (
     AUC,
     F1,
@@ -64,6 +65,8 @@ __all__ = [
     "TopK",
     "TrainState",
     "Trainer",
+    "distillation_loss",
+    "distilled",
     "find_learning_rate",
     "mixup",
     "prefetched",
@@ -75,7 +78,8 @@ __all__ = [
 
 for _class in (ArrayData, Checkpoints, Trainer):
     publish_methods(_class, "mlc.train", ("__init__", "fit", "take", "evaluate", "predict", "summary"))
-publish(globals(), ("find_learning_rate", "mixup", "random_brightness", "random_crop", "random_flip"))
+publish(globals(), ("distillation_loss", "distilled", "find_learning_rate", "mixup"))
+publish(globals(), ("random_brightness", "random_crop", "random_flip"))
 
 
 def __getattr__(name: str) -> Any:

@@ -57,13 +57,16 @@ def register(cls: type, flatten: Callable[..., Any], unflatten: Callable[..., An
     optree.register_pytree_node(cls, flatten, unflatten, path_entry_type=optree.GetAttrEntry, namespace=NAMESPACE)
 
 
-def tree_map(function: Callable[..., Any], tree: Any, *rest: Any) -> Any:
+def tree_map(
+    function: Callable[..., Any], tree: Any, *rest: Any, is_leaf: Callable[[Any], bool] | None = None
+) -> Any:
     """The tree of ``function`` of each leaf, and of the leaves of ``rest`` at its position.
 
-    None is a tree without leaves, and stays. Modules, tuples, lists, dictionaries and registered classes are trees.
+    None is a tree without leaves, and stays. Modules, tuples, lists, dictionaries and registered classes are trees,
+    but for those that ``is_leaf`` names.
     """
     leaves(tree)  # knows the dataclasses in it
-    return optree.tree_map(function, tree, *rest, namespace=NAMESPACE)
+    return optree.tree_map(function, tree, *rest, is_leaf=is_leaf, namespace=NAMESPACE)
 
 
 def children(tree: Any) -> list[tuple[Any, Any]] | None:

@@ -222,10 +222,11 @@ def test_weights_that_nodes_compute() -> None:
     nodes = [
         node("Constant", [], ["c"], value=value),
         node("Cast", ["c"], ["f"], to=TensorProto.FLOAT),
-        node("Transpose", ["f"], ["w"], perm=[1, 0]),
+        node("Transpose", ["f"], ["t"], perm=[1, 0]),
+        node("Mul", ["t", "half"], ["w"]),
         node("MatMul", ["x", "w"], ["y"], "only"),
     ]
-    model = made(nodes, {}, ["n", 8])
+    model = made(nodes, {"half": np.float32(0.5)}, ["n", 8])
     data = samples(random, model, 8)
     quantized = mlc.quantize(model, data)
     assert sqnr(by_onnxruntime(model, data)[0], checked(quantized, data)) > 30
