@@ -9,17 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import arith, scf, vector
+from xdsl.dialects import arith, scf
 from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects import kernel
-from mlc.dialects.graph import dims_of
-from mlc.dialects.semantics.dims import parse_dim
 from mlc.dialects.types import element_of
 from mlc.passes.codegen.c_like import c_memory
-from mlc.passes.codegen.c_like.c_dims import c_dim
 from mlc.passes.codegen.c_like.c_inline import has_partial_sums, inlines, is_dot4
-from mlc.passes.codegen.c_like.c_literal import literal
 from mlc.passes.codegen.c_like.c_ops import expression
 from mlc.passes.codegen.c_like.c_types import element, layout
 from mlc.passes.codegen.cpu.c_kernel_memory import CKernelMemory
@@ -27,7 +23,7 @@ from mlc.passes.codegen.cpu.c_kernel_memory import CKernelMemory
 
 def print_kernel(fn: kernel.FuncOp, symbol: str, lanes: int) -> str:
     """Return the C function ``symbol`` of a kernel, for vectors of ``lanes`` 4-byte elements."""
-    return _Printer(fn, symbol, lanes).text()
+    return _Printer(fn, symbol, lanes=lanes).text()
 
 
 @dataclass
@@ -62,51 +58,14 @@ class _Printer(CKernelMemory):
         self.print(op)
         self.name_rows(op.results)
 
-    def print(self, op: Operation) -> None:
+    def other(self, op: Operation) -> None:
         match op:
-            case arith.ConstantOp():
-                self.constant(op)
-            case kernel.SymbolOp():
-                self.alias(op.result, [c_dim(parse_dim(op.dim.data))])
-            case vector.BroadcastOp():
-                self.broadcast(op)
-            case kernel.ReadOp():
-                self.read(op)
-            case kernel.WriteOp():
-                self.write(op)
             case kernel.PrefetchOp():
                 self.line(f"mlc_prefetch({self.pointers[op.buffer]} + {self.scalar(op.offset)});")
-            case kernel.GatherOp():
-                self.gather(op)
             case kernel.SlideOp():
                 self.slide(op)
-            case kernel.StepOp():
-                self.step(op)
-            case vector.ReductionOp():
-                self.reduction(op)
-            case kernel.MultiReductionOp():
-                self.multi_reduction(op)
-            case kernel.LibraryCallOp():
-                args = [*(self.pointers[v] for v in op.args), *map(c_dim, dims_of(op.integers)), "tid", "threads"]
-                self.line(f"mlc_{op.function.data}({', '.join(args)});")
-            case kernel.LocalOp():
-                self.local(op)
-            case scf.ParallelOp():
-                self.parallel(op)
-            case scf.ForOp():
-                self.loop(op)
-            case scf.IfOp():
-                self.open(f"if ({self.scalar(op.cond)})")
-                self.block(op.true_region.block)
-                self.close()
-            case scf.YieldOp() | scf.ReduceOp() | kernel.ReturnOp():
-                pass
             case _:
                 self.elementwise(op)
-
-    def constant(self, op: arith.ConstantOp) -> None:
-        if (text := literal(op, element(op.result.type))) is not None:
-            self.alias(op.result, [text])
 
     def elementwise(self, op: Operation) -> None:
         name, properties = op.name, op.properties
@@ -138,22 +97,11 @@ class _Printer(CKernelMemory):
 
     def parallel(self, op: scf.ParallelOp) -> None:
         """Print the iterations of part ``tid`` of a collapsed loop."""
-        block, count, names = op.body.block, self.name(), []
-        extents = [
-            f"({self.scalar(u)} - {self.scalar(l)})"
-            for l, u in zip(op.lowerBound, op.upperBound, strict=True)  # noqa: E741
-        ]
-        self.line(f"const int64_t {count} = {' * '.join(extents)};")
+        count, extents = self.counted(op)
         t = self.name()
         self.open(f"for (int64_t {t} = {count} * tid / threads; {t} < {count} * (tid + 1) / threads; {t}++)")
-        for n, (arg, lower) in enumerate(zip(block.args, op.lowerBound, strict=True)):
-            inner = " * ".join(extents[n + 1 :])
-            text = f"{t} / ({inner})" if inner else t
-            text = f"{text} % {extents[n]}" if n else text
-            names.append(self.name())
-            self.line(f"const int64_t {names[-1]} = {self.scalar(lower)} + {text};")
-            self.alias(arg, [names[-1]])
-        self.block(block)
+        self.iterators(op, extents, t)
+        self.block(op.body.block)
         self.close()
 
     def loop(self, op: scf.ForOp) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from xdsl.dialects import vector
 from xdsl.ir import SSAValue
@@ -11,20 +13,19 @@ from xdsl.ir import SSAValue
 from mlc.dialects import kernel
 from mlc.passes.codegen.c_like import c_reduce
 from mlc.passes.codegen.c_like.c_inline import inlines
-from mlc.passes.codegen.c_like.c_text import CText
+from mlc.passes.codegen.c_like.c_text import KernelText
 from mlc.passes.codegen.c_like.c_types import Chunk, CTile, layout, vector_name
 
 
 @dataclass
-class CKernelValues(CText):
+class CKernelValues(KernelText, ABC):
     """A printer that declares the variables of values, which ``env`` names, and prints operations that move or combine
     lanes of registers."""
 
-    fn: kernel.FuncOp
-    symbol: str
-    lanes: int
+    team: ClassVar[tuple[str, str]] = ("tid", "threads")
+
+    lanes: int = 0
     env: dict[SSAValue, CTile] = field(default_factory=dict)
-    pointers: dict[SSAValue, str] = field(default_factory=dict)
 
     def scalar(self, value: SSAValue) -> str:
         return self.env[value].names[0]
@@ -39,6 +40,9 @@ class CKernelValues(CText):
             names.append(base if len(strings) == 1 else f"{base}_{n}")
             self.line(f"{shape.c_type(shape.chunks[c])} {names[-1]} = {text};")
         self.env[value] = CTile(shape, tuple(names))
+
+    def name_scalar(self, value: SSAValue, text: str) -> None:
+        self.alias(value, [text])
 
     def alias(self, value: SSAValue, strings: Sequence[str]) -> None:
         self.env[value] = CTile(layout(value.type, self.lanes), tuple(strings))

@@ -10,16 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import prod
 
-from xdsl.dialects import arith, math, scf, vector
+from xdsl.dialects import math, scf, vector
 from xdsl.dialects.utils.fast_math import FastMathFlag
 from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects import kernel
-from mlc.dialects.graph import dims_of
-from mlc.dialects.semantics.dims import parse_dim
 from mlc.dialects.types import element_of, elements_in
-from mlc.passes.codegen.c_like.c_dims import c_dim
-from mlc.passes.codegen.c_like.c_literal import literal
 from mlc.passes.codegen.c_like.c_memory import pointer_type
 from mlc.passes.codegen.c_like.c_ops import expression
 from mlc.passes.codegen.c_like.c_types import c_scalar, element
@@ -100,60 +96,29 @@ class _Printer(KernelCollectives):
     def op(self, op: Operation) -> None:
         if not self.order.begin(op):
             self.end_order()
-        self._op(op)
+        self.print(op)
         self.order.active = False
 
-    def _op(self, op: Operation) -> None:
+    def other(self, op: Operation) -> None:
         match op:
-            case arith.ConstantOp():
-                self.constant(op)
-            case kernel.SymbolOp():
-                self.alias(op.result, c_dim(parse_dim(op.dim.data)))
-            case vector.BroadcastOp():
-                source, part = self.env[op.source], self.part(op.vector)
-                self.env[op.vector] = Held(part, {r: source.at(r) for r in part.registers()})
-            case kernel.ReadOp():
-                self.read(op)
-            case kernel.WriteOp():
-                self.write(op)
-            case kernel.GatherOp():
-                self.gather(op)
             case kernel.ScatterOp():
                 self.scatter(op)
-            case kernel.StepOp():
-                part = self.part(op.result)
-                axis = next(iter(part.axes), len(part.aligned) - 1)
-                self.define(op.result, part, {r: self.coordinates.at(part, axis, r) for r in part.registers()})
-            case vector.ReductionOp():
-                self.reduction(op)
-            case kernel.MultiReductionOp():
-                self.multi_reduction(op)
-            case kernel.LibraryCallOp():
-                args = [*(self.pointers[v] for v in op.args), *map(c_dim, dims_of(op.integers))]
-                self.line(f"mlc_{op.function.data}({', '.join(args)}, MLC_GRID_THREAD, MLC_GRID_THREADS);")
-            case kernel.LocalOp():
-                self.local(op)
             case kernel.SubviewOp():
                 self.subview(op)
             case kernel.SpecializeOp():
                 self.specialize(op)
-            case scf.ParallelOp():
-                self.parallel(op)
-            case scf.ForOp():
-                self.loop(op)
-            case scf.IfOp():
-                self.open(f"if ({self.scalar(op.cond)})")
-                self.block(op.true_region.block)
-                self.close()
-            case scf.YieldOp() | scf.ReduceOp() | kernel.ReturnOp():
-                pass
             case _:
                 if not self.collective(op):
                     self.elementwise(op)
 
-    def constant(self, op: arith.ConstantOp) -> None:
-        if (text := literal(op, element(op.result.type))) is not None:
-            self.alias(op.result, text)
+    def broadcast(self, op: vector.BroadcastOp) -> None:
+        source, part = self.env[op.source], self.part(op.vector)
+        self.env[op.vector] = Held(part, {r: source.at(r) for r in part.registers()})
+
+    def step(self, op: kernel.StepOp) -> None:
+        part = self.part(op.result)
+        axis = next(iter(part.axes), len(part.aligned) - 1)
+        self.define(op.result, part, {r: self.coordinates.at(part, axis, r) for r in part.registers()})
 
     def elementwise(self, op: Operation) -> None:
         name, properties = op.name, op.properties
@@ -198,24 +163,13 @@ class _Printer(KernelCollectives):
 
     def parallel(self, op: scf.ParallelOp) -> None:
         """Print the iterations of a block: each grid-th one of a collapsed loop; in a serial kernel all, in order."""
-        block, count = op.body.block, self.name()
-        extents_ = [
-            f"({self.scalar(u)} - {self.scalar(l)})"
-            for l, u in zip(op.lowerBound, op.upperBound, strict=True)  # noqa: E741
-        ]
-        self.line(f"const int64_t {count} = {' * '.join(extents_)};")
+        block, (count, extents) = op.body.block, self.counted(op)
         t, first, step = self.name(), *(("0", "1") if self.serial else (self.first_block(), "gridDim.x"))
         self.before.append(count)
         own, each = (first, step) if self.share == 1 else (f"{first} + {GROUP} * {step}", f"{self.share} * {step}")
         self.open(f"for (int64_t {t} = {own}; {t} < {count}; {t} += {each})")
         self.iteration = f"(({t} - {first}) / {step})"
-        for n, (arg, lower) in enumerate(zip(block.args, op.lowerBound, strict=True)):
-            inner = " * ".join(extents_[n + 1 :])
-            text = f"{t} / ({inner})" if inner else t
-            text = f"{text} % {extents_[n]}" if n else text
-            name = self.name()
-            self.line(f"const int64_t {name} = {self.scalar(lower)} + {text};")
-            self.alias(arg, name)
+        self.iterators(op, extents, t)
         busy = busy_threads(block, self.coordinates)
         self.assumed = frozenset(busy)
         if busy:
@@ -248,7 +202,7 @@ class _Printer(KernelCollectives):
         elif any(isinstance(o, kernel.MmaOp) for o in op.walk()):  # has products enough for one iteration
             self.line("#pragma unroll 1")
         self.open(f"for (int64_t {i} = {lower}; {i} < {upper}; {i} += {step})")
-        self.alias(block.args[0], i)
+        self.name_scalar(block.args[0], i)
         self.block(block)
         self.carry(op)
         self.close()

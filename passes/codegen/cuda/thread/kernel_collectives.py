@@ -72,7 +72,7 @@ class KernelCollectives(KernelMemory, ABC):
             case kernel.ClusterRankOp():
                 self.define(op.result, self.part(op.result), {0: "mlc_cluster_rank()"})
             case kernel.IterationOp():
-                self.alias(op.result, self.iteration)
+                self.name_scalar(op.result, self.iteration)
             case kernel.BulkCopyOp() | kernel.MbarrierInitOp():
                 self.line(bulk_step(op, self.maps, self.pointers, self.scalar))
             case kernel.MbarrierExpectOp() | kernel.MbarrierArriveOp() | kernel.MbarrierWaitOp():
@@ -104,7 +104,7 @@ class KernelCollectives(KernelMemory, ABC):
         target = self.name()
         for step in BlockReduction(held.part, kind, name, type_).steps(target, elements):
             self.line(step)
-        self.alias(op.dest, target)
+        self.name_scalar(op.dest, target)
 
     def multi_reduction(self, op: kernel.MultiReductionOp) -> None:
         name, part = element(op.source.type), self.part(op.result)

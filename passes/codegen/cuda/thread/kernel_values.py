@@ -6,12 +6,12 @@ from abc import ABC
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
 
-from mlc.dialects import kernel
-from mlc.passes.codegen.c_like.c_text import CText
+from mlc.passes.codegen.c_like.c_text import KernelText
 from mlc.passes.codegen.c_like.c_types import c_scalar, element
 from mlc.passes.codegen.cuda.thread.coordinates import Coordinates
 from mlc.passes.codegen.cuda.thread.register_order import RegisterOrder
@@ -22,14 +22,13 @@ from mlc.passes.device.distribution.value_classes import extents
 
 
 @dataclass
-class KernelValues(CText, ABC):
+class KernelValues(KernelText, ABC):
     """A printer of a CUDA function that keeps the variables of each value, and the pointers of each buffer."""
 
-    fn: kernel.FuncOp
-    symbol: str
+    team: ClassVar[tuple[str, str]] = ("MLC_GRID_THREAD", "MLC_GRID_THREADS")
+
     head: list[str] = field(default_factory=list)  # declarations at the start of the function
     env: dict[SSAValue, Held] = field(default_factory=dict)
-    pointers: dict[SSAValue, str] = field(default_factory=dict)
     starts: dict[SSAValue, str] = field(default_factory=dict)  # of a ring's buffers, in bytes from the first one
     order: RegisterOrder = field(default_factory=RegisterOrder)
     layouts: dict[SSAValue, LinearLayout] = field(default_factory=dict)  # of local arrays that are not row-major
@@ -77,5 +76,5 @@ class KernelValues(CText, ABC):
         self.line(f"{type_} {base}[{len(held.names)}] = {{{', '.join(held.names.values())}}};")
         self.env[value] = Held(held.part, {r: f"{base}[{n}]" for n, r in enumerate(held.names)}, base)
 
-    def alias(self, value: SSAValue, text: str) -> None:
+    def name_scalar(self, value: SSAValue, text: str) -> None:
         self.env[value] = Held(ThreadPart(None, ()), {0: text})
