@@ -80,6 +80,13 @@ class Stack:
 
 
 @dataclass
+class Appended:
+    """An ONNX sequence in a loop: the tensors that this iteration has appended, after an unknown number of others."""
+
+    last: list[Tensor]
+
+
+@dataclass
 class Pieces:
     """An ONNX sequence of the parts of a tensor along an axis, ``size`` elements each, of which the last may have
     fewer."""
@@ -93,4 +100,4 @@ class Pieces:
         return self.whole.shape[self.axis]
 
 
-Value = Tensor | Maps | Stack | Pieces | list["Tensor"] | None  # a list is an ONNX sequence
+Value = Tensor | Maps | Stack | Appended | Pieces | list["Tensor"] | None  # a list is an ONNX sequence

@@ -86,7 +86,10 @@ def _check_states(before: Sequence[Tensor], after: Sequence[Tensor]) -> None:
     """Raise StateChanges where an iteration gives a state another shape or type."""
     for n, (old, new) in enumerate(zip(before, after, strict=True)):
         if (old.element, old.shape) != (new.element, new.shape):
-            raise StateChanges(f"state {n} is {old} before an iteration, {new} after it; give it one shape and type")
+            raise StateChanges(
+                f"state {n} is {old} before an iteration, {new} after it; give it one shape and type, or let each "
+                "iteration add the same number of elements along one axis"
+            )
 
 
 def _check_collected(scope: Scope, xs: Sequence[Tensor]) -> None:

@@ -61,7 +61,13 @@ def unrolled_loop(
 
 
 def _frozen(build: Builder, condition: Tensor, new: Any, old: Any) -> Any:
-    """``new``, or ``old`` where the condition is false."""
+    """``new``, or ``old`` where the condition is false.
+
+    Raises:
+        UndecidedTripCount: they have other shapes, or numbers of elements.
+    """
+    if isinstance(new, list) and new != old:
+        raise UndecidedTripCount("a sequence that an iteration changes, in a loop whose end depends on data")
     if not isinstance(new, Tensor) or not isinstance(old, Tensor):
         return new if not isinstance(new, Tensor) and new is not None else old  # what could not be imported stays so
     if new.shape != old.shape or new.element != old.element:

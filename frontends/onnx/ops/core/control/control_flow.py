@@ -15,13 +15,15 @@ from onnx import GraphProto
 
 from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.control.growing import Growth, growing_loop, growth
 from mlc.frontends.build.control.loops import Iteration, emit_loop
 from mlc.frontends.build.control.unroll import MAX_STEPS, UNROLLED, UndecidedTripCount, unrolled_loop
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.folding.comparisons import at_least
 from mlc.frontends.build.folding.fold import symbolic
-from mlc.frontends.build.tensors import Tensor
+from mlc.frontends.build.tensors import Appended, Stack, Tensor
 from mlc.frontends.onnx.node import Node, onnx_op
+from mlc.frontends.onnx.ops.core.control.sequence import with_rows
 
 UNBOUNDED = 1 << 62
 COLLECTED = 4096  # iterations for whose results memory is planned where they have no upper bound
@@ -44,17 +46,18 @@ def _branch(graph: GraphProto, node: Node) -> list[Any]:
 
 @onnx_op("Loop")
 def loop(node: Node) -> tuple[Any, ...]:
-    """A loop. It is unrolled where its iterations are few, change the shapes of states, or carry sequences."""
+    """A loop. It is unrolled where its iterations are few, or change states and sequences in ways that no loop has."""
     count, known = node.get(0), _known_count(node.get(0))
     short = count is None or (known is not None and known <= UNROLLED)
-    if not all(isinstance(s, Tensor) for s in node.inputs[2:]):
+    tensors = all(isinstance(s, Tensor) for s in node.inputs[2:])
+    if not all(isinstance(s, Tensor | list | Stack) for s in node.inputs[2:]):
         return _unrolled(node)
     if short and (straight := node.attempt(lambda: _unrolled(node, decided=True))) is not None:
         return straight
-    for form in (_as_loop, _after_the_first):
+    for form in (_as_loop, _after_the_first, _growing):
         if (made := node.attempt(partial(form, node))) is not None:
             return made
-    return _as_loop(node) if known is None or known > MAX_STEPS else _unrolled(node)
+    return _as_loop(node) if tensors and (known is None or known > MAX_STEPS) else _unrolled(node)
 
 
 def _known_count(count: Tensor | None) -> int | None:
@@ -67,12 +70,13 @@ def _known_count(count: Tensor | None) -> int | None:
 
 
 def _as_loop(node: Node) -> tuple[Tensor, ...]:
-    build, active, states = node.build, node.get(1), [node[n] for n in range(2, len(node))]
+    build, active, states = node.build, node.get(1), _states(node)
     trips, limit, strict = _trips(node, collects=node.outputs > len(states))
     if active is not None and active.known is not None:
         trips, active = (trips, None) if bool(active.known.reshape(())) else (0, None)
     first = None if active is None else build.reshape(active, ())
-    return tuple(emit_loop(build, trips, states, partial(_iteration, node, trips, 0), limit, first, strict))
+    found = emit_loop(build, trips, states, partial(_iteration, node, trips, 0), limit, first, strict)
+    return _outputs(node, found[: len(states)], found[len(states) :])
 
 
 def _after_the_first(node: Node) -> tuple[Tensor, ...]:
@@ -81,7 +85,7 @@ def _after_the_first(node: Node) -> tuple[Tensor, ...]:
     Raises:
         NotSupported: it may have no iteration.
     """
-    build, active, states = node.build, node.get(1), [node[n] for n in range(2, len(node))]
+    build, active, states = node.build, node.get(1), _states(node)
     trips, limit, strict = _trips(node, collects=node.outputs > len(states))
     begins = active is None or active.known is not None and bool(active.known.reshape(()))
     if limit is not None or not begins or not at_least(trips, 1):
@@ -91,19 +95,83 @@ def _after_the_first(node: Node) -> tuple[Tensor, ...]:
     again = partial(_iteration, node, trips, 1)
     results = emit_loop(build, trips - 1, once.states, again, None, once.condition, strict)
     whole = [build.reshape(x, (1, *x.shape)) for x in once.collected]
-    rows = (build.concat(pair, 0) for pair in zip(whole, results[len(states) :], strict=True))
-    return (*results[: len(states)], *rows)
+    rows = [build.concat(pair, 0) for pair in zip(whole, results[len(states) :], strict=True)]
+    return _outputs(node, results[: len(states)], rows)
+
+
+def _growing(node: Node) -> tuple[Tensor, ...]:
+    """A loop of which an iteration gives a state more elements along an axis, as a cache of keys grows.
+
+    Raises:
+        NotSupported: no state grows by the same number of elements in each iteration.
+    """
+    build, active, states = node.build, node.get(1), _states(node)
+    trips, limit, strict = _trips(node, collects=True)
+    if active is not None and active.known is not None:
+        trips, active = (trips, None) if bool(active.known.reshape(())) else (0, None)
+    growths = _growths(node, trips, states)
+    body, first = partial(_iteration, node, trips, 0), None if active is None else build.reshape(active, ())
+    found = growing_loop(build, trips, states, growths, body, limit, first, strict)
+    return _outputs(node, found[: len(states)], found[len(states) :])
+
+
+def _growths(node: Node, trips: DimLike, states: Sequence[Tensor]) -> list[Growth | None]:
+    """How the first iteration changes the states. It is imported, and undone."""
+    found: list[Growth | None] = []
+
+    def probe() -> None:
+        with node.build.region(*states) as scope:
+            inner = [Tensor.of(a) for a in scope.block.args]
+            after = _iteration(node, trips, 0, 0, inner).states
+        found.extend(growth(old, new) for old, new in zip(states, after, strict=True))
+        raise NotSupported("only the shapes are wanted")
+
+    node.attempt(probe)
+    if not any(found):
+        raise NotSupported("a loop whose states do not grow")
+    return found
+
+
+def _states(node: Node) -> list[Tensor]:
+    """The states that are tensors. Sequences to which each iteration appends a tensor are collected ones."""
+    return [s for s in node.inputs[2:] if isinstance(s, Tensor)]
+
+
+def _outputs(node: Node, last: Sequence[Tensor], collected: Sequence[Tensor]) -> tuple[Any, ...]:
+    """The outputs of the node: of what an iteration collects, the tensors that it appends to sequences come last."""
+    states, rows = iter(last), iter(collected[node.outputs - len(node) + 2 :])
+    carried = [
+        next(states) if isinstance(s, Tensor) else with_rows(node.build, s, next(rows)) for s in node.inputs[2:]
+    ]
+    return (*carried, *collected[: node.outputs - len(carried)])
 
 
 def _iteration(node: Node, trips: DimLike, begin: int, step: DimLike, before: Sequence[Tensor]) -> Iteration:
-    """The body at iteration ``begin + step`` of ``trips``."""
+    """The body at iteration ``begin + step`` of ``trips``.
+
+    Raises:
+        NotSupported: it does not append one tensor to a sequence.
+    """
     build, index = node.build, begin + step
     number = build.compute(f"i64({index})", [], ()) if isinstance(index, Dim) else build.constant(index, "i64")
     number.range, number.trace = (0, trips - 1), partial(np.array, index, object)
-    condition, *results = node.branch(node.attr("body"), [number, build.constant(True, "i1"), *before])
+    given = iter(before)
+    carried = [next(given) if isinstance(s, Tensor) else Appended([]) for s in node.inputs[2:]]
+    condition, *results = node.branch(node.attr("body"), [number, build.constant(True, "i1"), *carried])
     condition = build.reshape(condition, ()) if isinstance(condition, Tensor) else condition
-    rest = results[len(before) :]
-    return Iteration(results[: len(before)], rest, [step] * len(rest), condition)
+    pairs = list(zip(carried, results, strict=False))
+    states = [new for old, new in pairs if isinstance(old, Tensor)]
+    rest = results[len(carried) :] + [_appended(new) for old, new in pairs if isinstance(old, Appended)]
+    return Iteration(states, rest, [step] * len(rest), condition)
+
+
+def _appended(sequence: Any) -> Any:
+    """The tensor that an iteration appends to a sequence; what could not be imported stays so."""
+    if isinstance(sequence, Appended) and len(sequence.last) == 1:
+        return sequence.last[0]
+    if isinstance(sequence, Appended | list | Stack):
+        raise NotSupported("a loop that changes a sequence other than by appending one tensor in each iteration")
+    return sequence
 
 
 def _trips(node: Node, collects: bool) -> tuple[DimLike, Tensor | None, str | None]:
@@ -140,7 +208,8 @@ def _unrolled(node: Node, decided: bool = False) -> tuple[Any, ...]:
     """Straight-line code of the iterations; ``decided``: their number must be known at import."""
     build, count, states = node.build, _known_count(node.get(0)), list(node.inputs[2:])
     if node.has(0) and count is None:
-        raise UndecidedTripCount("the number of iterations is computed at run time")
+        way = "such a loop may change a sequence only by appending one tensor in each iteration"
+        raise UndecidedTripCount(f"the number of iterations is computed at run time; {way}")
 
     def body(step: int, flag: Tensor, before: list[Any]) -> tuple[Any, list[Any], list[Any]]:
         condition, *results = node.branch(node.attr("body"), [build.constant(step, "i64"), flag, *before])

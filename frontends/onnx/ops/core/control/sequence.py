@@ -12,7 +12,7 @@ import numpy as np
 
 from mlc.dialects.graph.sizes import sizes_of
 from mlc.dialects.semantics.dims import Dim, DimLike, ceildiv
-from mlc.frontends.build.builder import MAX_ELEMENTS
+from mlc.frontends.build.builder import MAX_ELEMENTS, Builder
 from mlc.frontends.build.control.loops import Iteration, emit_loop
 from mlc.frontends.build.control.unroll import UNROLLED
 from mlc.frontends.build.errors import NeedsConstant, NotSupported
@@ -20,7 +20,7 @@ from mlc.frontends.build.folding.comparisons import at_least, smaller
 from mlc.frontends.build.ops.indexing.gather import gather_at
 from mlc.frontends.build.ops.shapes.axes import normalize_axis
 from mlc.frontends.build.runtime_scalars import is_runtime
-from mlc.frontends.build.tensors import Pieces, Stack, Tensor
+from mlc.frontends.build.tensors import Appended, Pieces, Stack, Tensor
 from mlc.frontends.onnx.node import Node, onnx_op
 
 
@@ -31,6 +31,9 @@ def _list(node: Node) -> list[Tensor]:
     if isinstance(given, Pieces):
         why = "are read one by one, counted, or joined along it"
         raise NotSupported(f"parts of a dimension of {given.extent} {why}; fix that with dims={{name: size}}")
+    if isinstance(given, Appended):
+        why = "only append to it, or have a known trip count of at most 2048"
+        raise NotSupported(f"a sequence that a loop carries, whose length each iteration changes; the loop may {why}")
     if not isinstance(given, list):
         raise NotSupported("a sequence that is not made in the model")
     return list(given)
@@ -66,10 +69,29 @@ def _piece(node: Node, x: Pieces) -> Tensor:
 
 @onnx_op("SequenceInsert", since=11)
 def insert(node: Node) -> Any:
+    given = node.inputs[0]
+    if isinstance(given, Appended) and not node.has(2):
+        return (Appended([*given.last, node[1]]),)
+    if isinstance(given, Stack) and not node.has(2):
+        return (with_rows(node.build, given, node.build.reshape(node[1], (1, *node[1].shape))),)
     values = _list(node)
     position = node.scalar(2, len(values))
     values.insert(position if position >= 0 else len(values) + position, node[1])
     return (values,)
+
+
+def with_rows(build: Builder, x: Stack | list[Tensor], rows: Tensor) -> Stack:
+    """A sequence with the tensors ``rows`` [count, …] after its own, which have the same shape.
+
+    Raises:
+        NotSupported: they have another.
+    """
+    if isinstance(x, list) and not x:
+        return Stack(rows)
+    whole = x.whole if isinstance(x, Stack) else build.concat([build.reshape(t, (1, *t.shape)) for t in x], 0)
+    if (whole.element, whole.shape[1:]) != (rows.element, rows.shape[1:]):
+        raise NotSupported(f"a sequence of {whole} to which a loop appends {rows}; give the tensors one shape")
+    return Stack(build.concat([whole, rows], 0))
 
 
 @onnx_op("SequenceErase", since=11)
