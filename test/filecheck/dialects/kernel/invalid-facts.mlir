@@ -6,7 +6,7 @@ kernel.func @an_attribute_of_nobody() attributes {threads = 256 : i64} {
   kernel.return
 }
 
-// CHECK: kernel.func has no fact 'threads'; it has origin, work, parts
+// CHECK: kernel.func has no fact 'threads'; it has fusion, origin, work, parts
 
 // -----
 
