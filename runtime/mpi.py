@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 from importlib import import_module
 from pathlib import Path
@@ -19,6 +20,8 @@ from mlc.errors import InputError, ToolchainError
 from mlc.runtime.c import FOLDER
 from mlc.runtime.communicators import Table, limit
 
+FORWARDING = 0.5
+"""Seconds for a launcher to print what a rank has written before the job is aborted: MPICH's drops what is left."""
 SOURCE = """#include "mlc_comm_mpi.h"
 __attribute__((visibility("default"))) const mlc_comm *mlc_open(const MPI_Comm *world, double limit) {
   return mlc_comm_mpi_open(*world, limit);
@@ -59,6 +62,7 @@ class Mpi:
             return
         lines = "".join(traceback.format_exception(kind, error, trace)).splitlines()
         print("\n".join(f"[rank {self.rank} of {self.ranks}] {line}" for line in lines), file=sys.stderr, flush=True)
+        time.sleep(FORWARDING)
         self.communicator.Abort(1)
 
 

@@ -52,7 +52,7 @@ def _each(move: Callable[[Array, int | None, int], Array], tree: Any, specs: Any
     return trees.unflatten(structure, moved)
 
 
-def _part(x: Array, axis: int, ranks: int) -> Array:
+def part_of(x: Array, axis: int, ranks: int) -> Array:
     """The part of this rank along an axis."""
     extent = x.shape[axis]
     if extent % ranks != 0:
@@ -65,12 +65,12 @@ def _part(x: Array, axis: int, ranks: int) -> Array:
 def _entered(x: Array, axis: int | None, ranks: int) -> Array:
     """A whole array as the part of this rank; its cotangent is put together, or summed where it is whole."""
     backward = (lambda bar: all_reduce(bar)) if axis is None else (lambda bar: all_gather(bar, axis, ranks))
-    return _with_pullback(lambda x: x if axis is None else _part(x, axis, ranks), backward)(x)
+    return _with_pullback(lambda x: x if axis is None else part_of(x, axis, ranks), backward)(x)
 
 
 def _left(y: Array, axis: int | None, ranks: int) -> Array:
     """The result of this rank as a whole array; of one that is equal on all ranks each has a share of the cotangent."""
-    backward = (lambda bar: bar / ranks) if axis is None else (lambda bar: _part(bar, axis, ranks))
+    backward = (lambda bar: bar / ranks) if axis is None else (lambda bar: part_of(bar, axis, ranks))
     return _with_pullback(lambda y: y if axis is None else all_gather(y, axis, ranks), backward)(y)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import mlc.numpy as mnp
@@ -18,9 +20,24 @@ def clip_by_value(limit: float) -> GradientTransformation:
     return stateless(lambda updates, _: tree_map(lambda u: mnp.clip(u, -limit, limit), updates))
 
 
+Sums = Callable[[list[Array]], list[Array]]
+_over_ranks: list[Sums] = []
+
+
+@contextmanager
+def sums_over_ranks(total: Sums) -> Iterator[None]:
+    """Within it, ``total`` makes of the sums of each array those of its parts on all ranks, for ``global_norm``."""
+    _over_ranks.append(total)
+    try:
+        yield
+    finally:
+        _over_ranks.pop()
+
+
 def global_norm(tree: Tree) -> Array:
     """The root of the sum of squares of all elements."""
     squares = [mnp.sum(mnp.square(mnp.astype(as_array(x), mnp.float32))) for x in trees.leaves(tree)]
+    squares = _over_ranks[-1](squares) if _over_ranks else squares
     return mnp.sqrt(sum(squares[1:], squares[0]))
 
 

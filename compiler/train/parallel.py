@@ -30,6 +30,8 @@ class Shards:
 
     count: int | None
     here: int = 1
+    axes: tuple[int | None, ...] | None = None
+    """The dimension along which each gradient is scattered, in place of a mean that all ranks have; None: none is."""
 
     @staticmethod
     def of(count: int | None, ranks: int) -> Shards | None:
@@ -50,13 +52,13 @@ class Shards:
         return None if count == 1 else Shards(count, here)
 
     def mean(self, shard: Shard, state: Any, batch: tuple[Any, ...], key: Array) -> Any:
-        """The mean of a function of a shard over all shards of all ranks; of integers the maximum. The random key of a
-        shard follows from its number among all."""
+        """The mean of a function of a shard over all shards of all ranks; of integers the maximum. Gradients, the first
+        result, are scattered where ``axes`` says so. The random key of a shard follows from its number among all."""
         first = comm.rank() * self.here
         if self.count is None:
-            return trees.tree_map(self._over_ranks, shard(state, batch, fold_in(key, first)))
+            return self._total(shard(state, batch, fold_in(key, first)))
         if self.here == 1:
-            return trees.tree_map(self._over_ranks, shard(_of_shard(state, first), batch, fold_in(key, first)))
+            return self._total(shard(_of_shard(state, first), batch, fold_in(key, first)))
         parts = trees.tree_map(lambda x: _parts(as_array(x), self.here), batch)
 
         def one(given: tuple[Array, Any]) -> Any:
@@ -64,18 +66,26 @@ class Shards:
             return shard(_of_shard(state, number), given[1], fold_in(key, number))
 
         stacked = mlc.map(one, (mnp.arange(self.here), parts))
-        return trees.tree_map(self._over_shards, stacked)
+        return self._total(trees.tree_map(self._over_shards, stacked))
 
     def _over_shards(self, stacked: Array) -> Array:
         """Of the results of this rank's shards, one after another along axis 0."""
         combine = operator.add if _is_averaged(stacked) else mnp.maximum
-        return self._over_ranks(combined([stacked[n] for n in range(self.here)], combine))
+        return combined([stacked[n] for n in range(self.here)], combine)
 
-    def _over_ranks(self, x: Array) -> Array:
+    def _total(self, found: Any) -> Any:
+        """The means over all ranks of what this one has found."""
+        leaves, structure = trees.flatten(found)
+        axes = self.axes or ()
+        return trees.unflatten(structure, [self._over_ranks(x, axes[n] if n < len(axes) else None)
+                                           for n, x in enumerate(leaves)])  # fmt: skip
+
+    def _over_ranks(self, x: Array, axis: int | None) -> Array:
         if not _is_averaged(x):
             return comm.all_reduce(x, "max")
         count = comm.world() if self.count is None else self.count
-        return comm.all_reduce(x) / mnp.astype(mnp.asarray(count), x.dtype)
+        total = comm.all_reduce(x) if axis is None else comm.reduce_scatter(x, axis=axis)
+        return total / mnp.astype(mnp.asarray(count), x.dtype)
 
 
 def _of_shard(state: Any, number: Array) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import mlc.numpy as mnp
@@ -19,6 +20,7 @@ from mlc.train.augmentation import Augment, augmented
 from mlc.train.checks import check_model, check_optimizer
 from mlc.train.losses import Loss, loss_and_more
 from mlc.train.parallel import Shards
+from mlc.train.zero import Divided
 
 Trainable = Callable[[str], bool] | None
 
@@ -64,6 +66,7 @@ def training_step(
     finite: bool = False,
     shards: Shards | None = None,
     augment: Augment | None = None,
+    zero: Divided | None = None,
 ) -> Callable[..., Any]:
     """(state, batch) → (state, metrics): the loss, the norm of its gradient, and what the loss gives beside it.
 
@@ -73,8 +76,17 @@ def training_step(
     ``precision``: the type in which the loss is computed, such as ``"bfloat16"``; parameters stay in theirs, and the
     gradients have it. With ``finite``, the whole state stays as it is where the loss or the gradient is not finite
     (optax: ``apply_if_finite``). ``shards``: loss, gradient and buffers that the model changes are averaged over them.
-    ``augment``: of a batch another one, by random numbers of ``nn.next_key``.
+    ``augment``: of a batch another one, by random numbers of ``nn.next_key``. ``zero``: each rank updates its part.
     """
+
+    def updated(gradients: Any, state: TrainState) -> tuple[Any, Any, Array]:
+        """New parameters, the new state of the optimizer, and the norm of the gradient."""
+        held = state.parameters if zero is None else zero.part(state.parameters)
+        with nullcontext() if zero is None else zero.norms():
+            updates, after = optimizer.update(gradients, state.optimizer, held)
+            norm = global_norm(gradients)
+        parameters = apply_updates(held, trees.tree_map(lambda u: u * state.factor, updates))
+        return (parameters if zero is None else zero.whole(parameters)), after, norm
 
     def step(state: TrainState, batch: tuple[Any, ...], wanted: Any = None) -> tuple[Any, ...]:
         scale = loss_scale(state.optimizer)
@@ -97,10 +109,9 @@ def training_step(
         draws, given = fold_in(state.key, state.step), (state.parameters, state.rest)
         found = of_shard(given, batch, draws) if shards is None else shards.mean(of_shard, given, batch, draws)
         gradients, value, more, changed, output = found
-        updates, after = optimizer.update(gradients, state.optimizer, state.parameters)
-        scaled = trees.tree_map(lambda u: u * state.factor, updates)
-        parameters, rest = apply_updates(state.parameters, scaled), _with_changed(state.rest, changed)
-        norm = global_norm(gradients) if scale is None else global_norm(gradients) / scale
+        parameters, after, norm = updated(gradients, state)
+        rest = _with_changed(state.rest, changed)
+        norm = norm if scale is None else norm / scale
         new = TrainState(state.step + 1, parameters, rest, after, state.key, state.factor)
         kept = where_finite((value, norm), new, state) if finite else new
         metrics = {"loss": value, "gradient_norm": norm, **more}

@@ -52,7 +52,7 @@ class TensorBoard(Callback):
         self.add_scalars({n if n.startswith("val_") else f"epoch_{n}": x for n, x in kept.items()}, trainer.step)
         self.add_scalars({"rate_factor": trainer.rate_factor}, trainer.step)
         if self.histograms:
-            for name, leaf, _ in named(trainer.state.parameters):
+            for name, leaf, _ in named(trainer.held.parameters):
                 self.add_histogram(name or "parameter", leaf, trainer.step)
 
     def on_train_end(self, trainer: Trainer) -> None:

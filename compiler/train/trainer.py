@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from mlc import comm
 from mlc.api import make_options
-from mlc.errors import MlcError, RunError
+from mlc.errors import InputError, MlcError, RunError
 from mlc.frontends.array import trees
 from mlc.frontends.array.array import as_array
 from mlc.keywords import keywords_checked
@@ -39,6 +40,7 @@ from mlc.train.sources import once, source_of
 from mlc.train.step import Trainable, TrainState, first_state, training_step
 from mlc.train.tensorboard import TensorBoard
 from mlc.train.watch import origin
+from mlc.train.zero import Divided
 
 KEPT = 10_000
 Log = Callable[[int, Scalars], None]
@@ -62,6 +64,8 @@ class Trainer:
         shards: into how many equal parts a batch is divided, whose gradients are averaged; one for each rank of the job
             by default. The same shards give the same bits on any number of ranks. Metrics are then of evaluations
             alone.
+        zero: 1 divides the optimizer's state among the ranks, each of which updates its part of the parameters
+            (ZeRO-1). ``state``, ``fit`` with checkpoints and ``rate_factor`` are then for all ranks together.
         metrics: of each epoch and evaluation: names such as ``"accuracy"``, metrics, functions of a prediction and a
             target, or a dictionary of these. They compare what the loss got when it called the model last with the last
             argument of the loss.
@@ -73,7 +77,7 @@ class Trainer:
 
     Raises:
         InputError: an argument of another kind, an unknown option, or nothing is trained; shards that the ranks do not
-            divide.
+            divide; an optimizer whose state is not divided.
     """
 
     @keywords_checked(make_options)
@@ -88,6 +92,7 @@ class Trainer:
         trainable: Trainable = None,
         watch: bool = True,
         shards: int | None = None,
+        zero: int = 0,
         metrics: Given = None,
         predict: Predict | None = None,
         augment: Augment | None = None,
@@ -109,8 +114,12 @@ class Trainer:
         """What a callback sets to end a run."""
         self._rate_factor = 1.0
         divided = Shards.of(shards, self.ranks.ranks)
+        self._zero = _zero(zero, optimizer, state, self.ranks.ranks)
+        if self._zero is not None and divided is not None:
+            divided = replace(divided, axes=self._zero.parameters)
+            state = state._replace(optimizer=self._zero.held(state.optimizer, self.ranks.rank))
         self._gives_outputs = divided is None and predict is None
-        step = training_step(loss, optimizer, precision, trainable, self.watch, divided, augment)
+        step = training_step(loss, optimizer, precision, trainable, self.watch, divided, augment, self._zero)
         self._stateful: Stateful = jit(step, state="state", **options)
         self._instance = self._stateful.create(state)
         self._evaluator = Evaluator(loss, predict, precision, options)
@@ -118,14 +127,22 @@ class Trainer:
     @property
     def state(self) -> TrainState:
         """All that training changes, a copy; it may be assigned."""
-        (state,) = self._instance.state
-        return trees.tree_map(as_array, state)
+        held = self.held
+        return held if self._zero is None else held._replace(optimizer=self._zero.gathered(held.optimizer, self.ranks))
 
     @state.setter
     def state(self, state: TrainState) -> None:
+        if self._zero is not None:
+            state = state._replace(optimizer=self._zero.held(state.optimizer, self.ranks.rank))
         with self._counted():
             self._instance.state = (state,)
         self.step, self._rate_factor = int(state.step), float(state.factor)
+
+    @property
+    def held(self) -> TrainState:
+        """The part of the state that this rank has, a copy: all but of the optimizer's where ``zero`` divides it."""
+        (state,) = self._instance.state
+        return trees.tree_map(as_array, state)
 
     @property
     def rate_factor(self) -> float:
@@ -139,7 +156,7 @@ class Trainer:
     @property
     def model(self) -> Any:
         """The model with the trained parameters, a copy; ``.eval()`` sets the mode of inference."""
-        state = self.state
+        state = self.held
         return combine(state.parameters, state.rest)
 
     @keywords_checked()
@@ -197,8 +214,10 @@ class Trainer:
             return self._evaluated(once(validation_data, size, validation_steps), chosen)
 
         def save(ends: bool) -> None:
-            if saved and rank == 0 and (self.step % saved.every == 0 or ends):
-                saved.save(self.step, self.state)
+            if saved and (self.step % saved.every == 0 or ends) and (rank == 0 or self._zero is not None):
+                state = self.state
+                if rank == 0:
+                    saved.save(self.step, state)
 
         bar = ProgressBar(self.step, limits.total(source), epochs, disabled=not progress or rank != 0)
         with ExitStack() as stack:
@@ -290,17 +309,23 @@ class Trainer:
             yield
         except RunError:
             with suppress(MlcError):
-                self.step = int(self.state.step)
+                self.step = int(self.held.step)
             raise
 
     def _explanation(self, batch: tuple[Any, ...], metrics: Scalars) -> str:
         shown = ", ".join(f"{name} {value:.4g}" for name, value in metrics.items())
-        where = origin(self._stateful.jitted, self.state, batch)
+        where = origin(self._stateful.jitted, self.held, batch)
         return f"Step {self.step + 1} has {shown}: {where or self._nowhere()}"
 
     def _nowhere(self) -> str:
         alone = self.ranks.ranks == 1
         return f"the interpreter finds no such operator{'' if alone else f' on rank {self.ranks.rank}'}"
+
+
+def _zero(stage: int, optimizer: GradientTransformation, state: TrainState, ranks: int) -> Divided | None:
+    if stage not in (0, 1):
+        raise InputError(f"zero={stage!r} is no stage that the trainer has", hint="Give 0 or 1")
+    return Divided.of(optimizer, state.parameters, state.optimizer, ranks) if stage and ranks > 1 else None
 
 
 class _Function(Callback):

@@ -66,6 +66,14 @@ def check(random: np.random.Generator, program: Path) -> str:
     return how
 
 
+def tried(random: np.random.Generator, program: Path) -> tuple[str, str]:
+    """How a rank failed, and what was wrong with the end of the job; nothing where it was right."""
+    try:
+        return check(random, program), ""
+    except (AssertionError, subprocess.TimeoutExpired) as error:
+        return "wrong", str(error)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=20)
@@ -75,9 +83,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "program.py"
         program.write_text(PROGRAM)
-        found = Counter(check(random, program) for _ in range(given.count))
+        results = [tried(random, program) for _ in range(given.count)]
+    found, wrong = Counter(how for how, _ in results), [why for _, why in results if why]
+    print(*wrong, sep="\n", end="\n" if wrong else "")
     shown = ", ".join(f"{count} {how}" for how, count in sorted(found.items()))
-    print(f"{given.count} faults in {time.monotonic() - begin:.0f} s: {shown}; every job ended and named the rank")
+    said = f"{len(wrong)} jobs did not end or name the rank" if wrong else "every job ended and named the rank"
+    print(f"{given.count} faults in {time.monotonic() - begin:.0f} s: {shown}; {said}")
+    sys.exit(bool(wrong))
 
 
 if __name__ == "__main__":
