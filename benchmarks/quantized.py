@@ -1,4 +1,4 @@
-"""Quantized models beside onnxruntime's, and beside our own in f32: `python -m benchmarks.quantized [MODEL...]`.
+"""Quantized models in mlc, onnxruntime and OpenVINO, and f32 beside: `python -m benchmarks.quantized [MODEL...]`.
 
 Each engine has a process of its own on the same CPUs; timed alternately, and a ratio is the median over rounds.
 How far both are from the model in f32 says that the speed is not bought with accuracy.
@@ -22,6 +22,7 @@ from rich.console import Console
 import mlc
 from benchmarks import limits, models, tables
 from benchmarks.compare import show
+from benchmarks.engines import installed
 from benchmarks.limits import HERE
 from benchmarks.measure import in_turn
 from benchmarks.models import quantized, random_inputs
@@ -29,7 +30,7 @@ from benchmarks.results import OURS, Latencies
 from benchmarks.workers import Unavailable, Worker
 
 DEFAULT = ("resnet50_static", "bert_static", "bert_dynamic", "llama_decode_int4")
-PEER = "onnxruntime"
+PEERS = ("onnxruntime", "openvino")  # of which those are measured that are installed
 PLAIN = f"{OURS} f32"
 PATIENCE = 600  # seconds until an engine has loaded a model
 WARMUP = 0.5  # seconds
@@ -56,7 +57,7 @@ def measure(model: str, cpus: list[int], rounds: int, seconds: float) -> Row:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         np.savez(folder / "inputs.npz", allow_pickle=False, **random_inputs(onnx.load(plain), np.random.default_rng(1)))
-        files = {OURS: (small, OURS), PEER: (small, PEER), PLAIN: (plain, OURS)}
+        files = {OURS: (small, OURS), **{peer: (small, peer) for peer in _peers()}, PLAIN: (plain, OURS)}
         with ExitStack() as stack:
             workers = {
                 label: stack.enter_context(Worker(_job(label, file, engine, folder, cpus), PATIENCE))
@@ -64,10 +65,14 @@ def measure(model: str, cpus: list[int], rounds: int, seconds: float) -> Row:
             }
             latency = Latencies()
             in_turn(workers, latency, rounds, seconds)
-        for label, reason in latency.failures.items():
-            raise Unavailable(f"{label}: {reason}")
-        outputs = {label: dict(np.load(folder / f"{label}.npz")) for label in files}
-    return Row(model, latency, {label: _distance(outputs[label], outputs[PLAIN]) for label in files})
+        for label in (label for label in (OURS, PLAIN) if label in latency.failures):
+            raise Unavailable(f"{label}: {latency.failures[label]}")
+        outputs = {label: dict(np.load(folder / f"{label}.npz")) for label in latency.rounds}
+    return Row(model, latency, {label: _distance(outputs[label], outputs[PLAIN]) for label in outputs})
+
+
+def _peers() -> list[str]:
+    return [peer for peer in PEERS if installed(peer)]
 
 
 def _job(label: str, file: Path, engine: str, folder: Path, cpus: list[int]) -> dict[str, Any]:
@@ -85,16 +90,24 @@ def _distance(actual: dict[str, np.ndarray], expected: dict[str, np.ndarray]) ->
 
 def table(rows: Sequence[Row]) -> tables.Table:
     """A line a model: milliseconds, ratios with quartiles, distances from f32."""
-    headings = ["model", "mlc ms", PEER, "ratio", PLAIN, "ratio", "off f32: mlc", PEER]
-    return tables.Table("quantized models; a ratio above 1: mlc is faster", headings, [_cells(row) for row in rows])
+    peers = [peer for peer in PEERS if any(peer in row.latency.rounds for row in rows)]
+    timed = [name for label in (*peers, PLAIN) for name in (label, "ratio")]
+    headings = ["model", "mlc ms", *timed, "off f32: mlc", *peers]
+    cells = [_cells(row, peers) for row in rows]
+    return tables.Table("quantized models; a ratio above 1: mlc is faster", headings, cells)
 
 
-def _cells(row: Row) -> list[str]:
+def _cells(row: Row, peers: Sequence[str]) -> list[str]:
+    """What an engine cannot run has no numbers."""
     cells = [row.model, f"{1e3 * row.latency.median(OURS):.2f}"]
-    for label in (PEER, PLAIN):
-        low, middle, high = row.latency.ratios(label)
-        cells += [f"{1e3 * row.latency.median(label):.2f}", f"{middle:.2f} [{low:.2f}–{high:.2f}]"]
-    return [*cells, *(f"{row.distance[label]:.3f}" for label in (OURS, PEER))]
+    for label in (*peers, PLAIN):
+        cells += _times(row, label) if label in row.latency.rounds else ["–", "–"]
+    return [*cells, *(f"{row.distance[label]:.3f}" if label in row.distance else "–" for label in (OURS, *peers))]
+
+
+def _times(row: Row, label: str) -> list[str]:
+    low, middle, high = row.latency.ratios(label)
+    return [f"{1e3 * row.latency.median(label):.2f}", f"{middle:.2f} [{low:.2f}–{high:.2f}]"]
 
 
 def main(
@@ -104,7 +117,7 @@ def main(
     cpus: Annotated[str | None, typer.Option(help="CPUs to run on, `0,1`; the first two by default.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the measurements here too.")] = None,
 ) -> None:
-    """Time quantized models, onnxruntime's and the same models in f32.
+    """Time quantized models in mlc and its peers, and the same models in f32 in mlc.
 
     Example: python -m benchmarks.quantized resnet50_static bert_dynamic --rounds 15
     """

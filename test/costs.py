@@ -16,7 +16,7 @@ SLOW = {
     "test_long_sums", "test_microsoft", "test_microsoft_attention", "test_microsoft_quantized", "test_ml",
     "test_ml_forests", "test_ml_maps", "test_ml_svm", "test_ml_trees", "test_namespace_derivatives", "test_narrow",
     "test_onnx_function", "test_open_dims", "test_operator_derivatives", "test_pack_quantized_weights",
-    "test_partial_vectors", "test_plan_memory", "test_quantized_models", "test_random_kernels", "test_random_keys",
+    "test_partial_vectors", "test_plan_memory", "test_quantization_forms", "test_random_kernels", "test_random_keys",
     "test_random_schedules",
     "test_round_trip", "test_row_reductions", "test_same_bits", "test_sanitized_call", "test_sanitizers",
     "test_shared_derivatives", "test_shared_functions", "test_shared_norms", "test_single_operators",

@@ -1,4 +1,4 @@
-"""The generated models in 8 bits, as onnxruntime.quantization makes them, and in 4."""
+"""The generated models in 8 bits, as onnxruntime.quantization and `mlc.quantize` make them, and in 4."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
+import mlc
 from benchmarks import models
 from benchmarks.models.cache import cached
 from benchmarks.models.inputs import random_inputs
@@ -73,7 +74,19 @@ def _by_blocks(w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return numbers[..., ::2] | numbers[..., 1::2] << 4, scales[..., 0].astype(w.dtype)
 
 
-FORMS: dict[str, Callable[[Path], onnx.ModelProto]] = {f.__name__: f for f in (static, dynamic, int4)}
+def ourstatic(file: Path) -> onnx.ModelProto:
+    """`static` as `mlc.quantize` makes it, of the same inputs."""
+    return mlc.quantize(file, _drawn(file), mode="static").model
+
+
+def ourdynamic(file: Path) -> onnx.ModelProto:
+    """`dynamic` as `mlc.quantize` makes it."""
+    return mlc.quantize(file, mode="dynamic").model
+
+
+FORMS: dict[str, Callable[[Path], onnx.ModelProto]] = {
+    f.__name__: f for f in (static, dynamic, int4, ourstatic, ourdynamic)
+}
 
 
 def _written(write: Callable[[Path], None]) -> onnx.ModelProto:
@@ -87,12 +100,16 @@ def _kinds(file: Path) -> list[str] | None:
     return None if "Conv" in kinds else TRANSFORMER
 
 
+def _drawn(file: Path) -> list[dict[str, np.ndarray]]:
+    model, random = onnx.load(file), np.random.default_rng(0)
+    return [random_inputs(model, random) for _ in range(SAMPLES)]
+
+
 class _Samples:
     """Random inputs, as a calibration reader of onnxruntime gives them."""
 
     def __init__(self, file: Path) -> None:
-        model, random = onnx.load(file), np.random.default_rng(0)
-        self._left: Iterator[dict[str, np.ndarray]] = (random_inputs(model, random) for _ in range(SAMPLES))
+        self._left: Iterator[dict[str, np.ndarray]] = iter(_drawn(file))
 
     def get_next(self) -> dict[str, np.ndarray] | None:
         return next(self._left, None)

@@ -13,7 +13,8 @@ from benchmarks.results import Latencies
 
 
 @pytest.mark.parametrize(
-    ("form", "kind"), [("static", "DequantizeLinear"), ("dynamic", "MatMulInteger"), ("int4", "MatMulNBits")]
+    ("form", "kind"), [("static", "DequantizeLinear"), ("dynamic", "MatMulInteger"), ("int4", "MatMulNBits"),
+     ("ourdynamic", "MatMulInteger")]
 )
 def test_forms(form: str, kind: str, tmp_path: Path) -> None:
     onnx.save(models.build("llama_decode", layers=1, vocabulary=64), tmp_path / "model.onnx")
