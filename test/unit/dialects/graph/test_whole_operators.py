@@ -18,6 +18,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.autodiff.operators import RULES
 from mlc.dialects.comm import Comm
+from mlc.dialects.dist import Dist
 from mlc.dialects.graph import Graph, LibraryOp, StructuredOp
 from mlc.dialects.graph.base import PURE, iterators
 from mlc.dialects.semantics.interpreter import interpret
@@ -65,7 +66,7 @@ def test_each_operator_has_a_derivative(op: type[Operation]) -> None:
 
 
 def test_rules_are_of_operators_that_exist() -> None:
-    assert set(RULES) <= {*classes(), *Comm.operations}
+    assert set(RULES) <= {*classes(), *Comm.operations, *Dist.operations}
 
 
 def seed() -> int:
