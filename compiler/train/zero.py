@@ -118,7 +118,7 @@ class Divided:
     @staticmethod
     def _refused(why: str) -> InputError:
         hint = "Use one that treats each element alone, such as adamw, or leave out zero=1"
-        return InputError(f"zero=1 divides the state of the optimizer, which {why}", hint=hint)
+        return InputError(f"zero=1 cannot be used: it divides the state of the optimizer, which {why}", hint=hint)
 
 
 def _updated(optimizer: GradientTransformation, parameters: Any, gradients: Any) -> Any:

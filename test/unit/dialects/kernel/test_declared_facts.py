@@ -21,6 +21,8 @@ OTHERS = {
     "dialects/graph/base.py": "graph.node of any operation",
     "dialects/kernel/declared.py": "where loops get their record, and a parsed kernel its source nodes",
     "passes/plan/plan_memory.py": "rt.program",
+    "passes/distribute/choice/written.py": "operators of the graph: their states on a mesh",
+    "compiler/comm/partitioned.py": "the mesh of a module",
     "passes/schedule/polyhedral/restricted_body.py": "arith.select, of a mask",
     "passes/device/distribute_values.py": "operations on vectors: their distribution",
 }
