@@ -80,8 +80,8 @@ def _lengths(given: Any, most: Any, count: Any) -> Array:
 def _losses(log_probs: Array, labels: Array, inputs: Array, targets: Array, blank: int) -> Array:
     """[N]: the forward algorithm over the labels with a blank before, between and after them, S' = 2S + 1."""
     count, most = labels.shape
-    size = 2 * most + 1  # type: ignore[operator]
-    blanks = mnp.full((count, most + 1), blank, dtype=labels.dtype)  # type: ignore[operator]
+    size = 2 * most + 1
+    blanks = mnp.full((count, most + 1), blank, dtype=labels.dtype)
     padded = mnp.concatenate([labels, blanks[:, :1]], axis=1)
     states = mnp.reshape(mnp.stack([blanks, padded], axis=2), (count, size + 1))[:, :size]
     same = mnp.concatenate([mnp.full((count, 2), True), states[:, 2:] == states[:, :-2]], axis=1)

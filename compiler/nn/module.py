@@ -38,12 +38,13 @@ def inlined(**options: Any) -> Any:
 
 @dataclasses.dataclass
 class Call:
-    """What the layers of a ``functional_call`` share: a random key, how often it was used, and what each module gave
-    last, by its identity."""
+    """What the layers of a ``functional_call`` share: a random key, how often it was used, what each module gave last,
+    by its identity, and who hears what sparse embeddings read."""
 
     key: Any
     draws: int = 0
     outputs: dict[int, Any] = dataclasses.field(default_factory=dict)
+    reads: Callable[[Any, Any, Any], Any] | None = None
 
 
 _call: ContextVar[Call | None] = ContextVar("functional call", default=None)
@@ -196,6 +197,20 @@ def observed(f: Callable[[Any], Any], model: M, key: Any = None) -> tuple[Any, M
         return f(copy), copy, shared.outputs
     finally:
         _call.reset(before)
+
+
+def reads_of_call() -> Callable[[Any, Any, Any], Any] | None:
+    """What sparse embeddings give their indices and rows, and get the rows from: that of a training step."""
+    call = _call.get()
+    return None if call is None else call.reads
+
+
+def hear_reads(reads: Callable[[Any, Any, Any], Any] | None) -> None:
+    """Let sparse embeddings give what they read to ``reads(layer, indices, rows)``, until the ``functional_call`` ends.
+    """
+    call = _call.get()
+    assert call is not None
+    call.reads = reads
 
 
 def next_key(layer: str = "nn.next_key") -> Any:

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import mlc.numpy as mnp
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array, as_array
-from mlc.optim.rectified import norm
 from mlc.optim.scaling import by_leaf, tree_map
 from mlc.optim.transform import GradientTransformation, Rate, Tree, Where, add_decayed_weights, chain, count, rate_at
 
@@ -96,4 +95,4 @@ def _second_moment(g: Array, rows: Array, columns: Array, weight: Array, least: 
 
 
 def _root_mean_square(x: Array) -> Array:
-    return norm(x) / x.size**0.5
+    return mnp.sqrt(mnp.mean(mnp.square(x)))

@@ -12,7 +12,8 @@ from mlc.frontends.array import trees
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.random.threefry import fold_in, key
 from mlc.frontends.array.transforms.gradients import value_and_grad
-from mlc.nn.module import combine, observed, partition
+from mlc.nn.module import combine, hear_reads, observed, partition
+from mlc.nn.naming import named
 from mlc.optim.mixed_precision import cast, loss_scale
 from mlc.optim.transform import GradientTransformation, apply_updates, count
 from mlc.optim.wrappers import global_norm, where_finite
@@ -20,6 +21,7 @@ from mlc.train.augmentation import Augment, augmented
 from mlc.train.checks import check_model, check_optimizer
 from mlc.train.losses import Loss, loss_and_more
 from mlc.train.parallel import Shards
+from mlc.train.sparse import Reads, Sparse, check_tables, layers_of, tables_of, without
 from mlc.train.zero import Divided
 
 Trainable = Callable[[str], bool] | None
@@ -89,31 +91,55 @@ def training_step(
         return (parameters if zero is None else zero.whole(parameters)), after, norm
 
     def step(state: TrainState, batch: tuple[Any, ...], wanted: Any = None) -> tuple[Any, ...]:
-        scale = loss_scale(state.optimizer)
+        scale, names = loss_scale(state.optimizer), tables_of(combine(state.parameters, state.rest), state.parameters)
+        check_tables(names, state.optimizer, shards)
 
-        def objective(parameters: Any, rest: Any, batch: Any, draws: Array) -> tuple[Array, tuple[Any, ...]]:
+        def called(parameters: Any, zeros: Any, tables: Any, rest: Any, batch: Any, draws: Array) -> Any:
+            """The loss of a copy of the model, the copy, what it recorded, and what sparse layers read."""
             given, inputs = (parameters, batch) if precision is None else cast((parameters, batch), precision)
-            called = lambda m: (m, loss(m, *augmented(augment, inputs)))  # noqa: E731
-            (copy, found), model, outputs = observed(called, combine(given, rest), draws)
+
+            def call(copy: Any) -> Any:
+                reads = Reads(layers_of(copy, names), zeros)
+                hear_reads(reads)
+                return copy, loss(copy, *augmented(augment, inputs)), reads.indices
+
+            return observed(call, combine(trees.merged(given, tables), rest), draws)
+
+        def zeros_of_rows(parameters: Any, tables: Any, rest: Any, batch: Any, draws: Array) -> dict[str, list[Array]]:
+            """A zero for each row that is read; the loss is recorded once more to know how many there are."""
+            if not names:
+                return {}
+            (_, _, indices), _, _ = called(parameters, None, tables, rest, batch, draws)
+            found = {name: as_array(x) for name, x, _ in named(tables)}
+            make = lambda name, x: mnp.zeros((*x.shape, found[name].shape[1]), dtype=found[name].dtype)  # noqa: E731
+            return {name: [make(name, x) for x in reads] for name, reads in indices.items()}
+
+        def objective(trained: Any, tables: Any, rest: Any, batch: Any, draws: Array) -> tuple[Array, tuple[Any, ...]]:
+            parameters, zeros = trained if precision is None else cast(trained, precision)
+            (copy, found, indices), model, outputs = called(parameters, zeros, tables, rest, batch, draws)
             value, more = loss_and_more(found)
             after = trees.tree_map(lambda new, old: mnp.astype(new, old.dtype), partition(model, trainable)[1], rest)
             output = None if wanted is None or shards is not None else outputs.get(id(copy))
-            return (value if scale is None else value * scale), (value, more, after, output)
+            return (value if scale is None else value * scale), (value, more, after, output, indices)
 
         def of_shard(given: tuple[Any, Any], batch: Any, draws: Array) -> tuple[Any, ...]:
-            parameters, rest = given
-            found = value_and_grad(lambda p: objective(p, rest, batch, draws), has_aux=True)(parameters)
-            (_, (value, more, after, output)), gradients = found
-            return gradients, value, more, _changed(after, rest), output
+            (parameters, tables), rest = without(names, given[0]), given[1]
+            zeros = zeros_of_rows(parameters, tables, rest, batch, draws)
+            of_trained = lambda p: objective(p, tables, rest, batch, draws)  # noqa: E731
+            found = value_and_grad(of_trained, has_aux=True)((parameters, zeros))
+            (_, (value, more, after, output, indices)), gradients = found
+            return gradients, value, more, _changed(after, rest), output, indices
 
         draws, given = fold_in(state.key, state.step), (state.parameters, state.rest)
         found = of_shard(given, batch, draws) if shards is None else shards.mean(of_shard, given, batch, draws)
-        gradients, value, more, changed, output = found
-        parameters, after, norm = updated(gradients, state)
+        (gradients, of_rows), value, more, changed, output, indices = found
+        sparse = Sparse.of(optimizer, state, names, indices, of_rows)
+        before = sparse.rows_of(state)
+        parameters, after, norm = updated(sparse.gradients(gradients, state.parameters), before)
         rest = _with_changed(state.rest, changed)
         norm = norm if scale is None else norm / scale
         new = TrainState(state.step + 1, parameters, rest, after, state.key, state.factor)
-        kept = where_finite((value, norm), new, state) if finite else new
+        kept = sparse.written(state, where_finite((value, norm), new, before) if finite else new)
         metrics = {"loss": value, "gradient_norm": norm, **more}
         return (kept, metrics) if wanted is None else (kept, metrics, output)
 

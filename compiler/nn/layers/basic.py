@@ -14,7 +14,7 @@ from mlc.frontends.array.nn.attention import embedding
 from mlc.frontends.array.random.distributions import bernoulli
 from mlc.frontends.array.transforms.custom import stop_gradient
 from mlc.nn import init
-from mlc.nn.module import Module, inlined, next_key, static
+from mlc.nn.module import Module, inlined, next_key, reads_of_call, static
 
 
 class Linear(Module):
@@ -42,11 +42,13 @@ def linear(x: Any, weight: Any, bias: Any = None, /) -> Array:
 class Embedding(Module):
     """Rows of ``weight`` [V, D]: [..., D] for indices [...].
 
-    ``padding_idx``: a row that begins as zeros and has no gradient; from the end where it is negative.
+    ``padding_idx``: a row that begins as zeros and has no gradient; from the end where it is negative. ``sparse``: a
+    step of ``train.Trainer`` updates the rows alone that its batch reads, their moments too (torch.optim.SparseAdam).
     """
 
     weight: Array
     padding_idx: int | None = static(default=None)
+    sparse: bool = static(default=False)
 
     def __init__(
         self,
@@ -54,7 +56,9 @@ class Embedding(Module):
         embedding_dim: int,
         padding_idx: int | None = None,
         rng: np.random.Generator | None = None,
+        sparse: bool = False,
     ) -> None:
+        self.sparse = sparse
         if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
             what = f"padding_idx={padding_idx} is none of {num_embeddings} embeddings"
             raise InputError(what, hint=f"Give a number from {-num_embeddings} to {num_embeddings - 1}")
@@ -67,6 +71,8 @@ class Embedding(Module):
 
     def __call__(self, indices: Any) -> Array:
         found = embedding(indices, self.weight)
+        if self.sparse and (reads := reads_of_call()) is not None:
+            return reads(self, as_array(indices), found)
         if self.padding_idx is None:
             return found
         return mnp.where((as_array(indices) == self.padding_idx)[..., None], stop_gradient(found), found)

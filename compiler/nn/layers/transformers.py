@@ -147,7 +147,7 @@ class TransformerEncoder(Module):
         """As of the layers."""
         for layer in self.layers:
             x = layer(x, mask, causal)
-        return x if self.norm is None else self.norm(x)  # type: ignore[operator,no-any-return]
+        return x if self.norm is None else self.norm(x)  # type: ignore[operator]
 
 
 class TransformerDecoder(Module):
@@ -165,4 +165,4 @@ class TransformerDecoder(Module):
         """As of the layers."""
         for layer in self.layers:
             x = layer(x, memory, mask, memory_mask, causal)
-        return x if self.norm is None else self.norm(x)  # type: ignore[operator,no-any-return]
+        return x if self.norm is None else self.norm(x)  # type: ignore[operator]
