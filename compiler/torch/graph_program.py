@@ -20,6 +20,7 @@ from mlc.options import Numerics, Options
 from mlc.runtime import Model
 from mlc.torch.model import Kind, kind_of, to_array, to_leaf
 from mlc.torch.source import graph_parts, tensor_parts
+from mlc.torch.views import Views
 from mlc.tracing.source import TraceSource
 
 Function = Callable[..., Any]
@@ -60,11 +61,11 @@ class Output:
 
 @dataclass(frozen=True)
 class Variant:
-    """A program compiled for parameters as they are: ``inputs`` are which arguments the model takes, and their types;
-    ``state`` holds each argument that is a parameter, with its version."""
+    """A program compiled for parameters as they are: ``inputs`` are which arguments the model takes, ``state`` holds
+    each argument that is a parameter, with its version."""
 
     model: Model
-    inputs: list[tuple[int, np.dtype[Any]]]
+    inputs: list[int]
     results: list[Any]
     state: list[tuple[int, Any, int]]
 
@@ -77,7 +78,9 @@ class Variant:
         return any(x._version != version for _, x, version in self.state)
 
     def __call__(self, args: Sequence[Any]) -> list[Any]:
-        found = self.model(*[_as_array(args[n], dtype) for n, dtype in self.inputs]) if self.model.outputs else ()
+        """The results of the graph but for views."""
+        given = zip(self.inputs, self.model.inputs.values(), strict=True)
+        found = self.model(*[_as_array(args[n], spec.dtype) for n, spec in given]) if self.model.outputs else ()
         arrays = found if isinstance(found, tuple) else (found,)
         return [_result(arrays, args, each) for each in self.results]
 
@@ -90,6 +93,7 @@ class Program:
         self.graph, self.state, self.settings = graph, dict(state), settings
         self.options: Options = make_options(threads=settings.threads, numerics=settings.numerics)
         self.names = [node.name for node in graph.graph.nodes if node.op == "placeholder"]
+        self.views = Views(graph.graph)
         self.variants: list[Variant] = []
 
     def prepare(self, args: Sequence[Any]) -> Variant:
@@ -98,13 +102,13 @@ class Program:
         parts = [*graph_parts(self.graph), str(self.state), *tensor_parts({key: x for key, (_, x) in kept.items()})]
         source = TraceSource(
             "graph", digest.of_bytes("\n".join([torch.__version__, *parts]).encode()),
-            lambda: import_graph(self.graph.graph, kept, "graph"), kind="torch graph",
+            lambda: import_graph(self.graph.graph, kept, "graph", self.views.results), kind="torch graph",
         )  # fmt: skip
         threads = self.settings.threads or torch.get_num_threads()
         model = open_built(compile_source(source, self.options), threads)
         results = [self._result(model, n, x) for n, x in enumerate(results_of(self.graph.graph))]
         state = [(n, args[n], args[n]._version) for n in self.state]
-        inputs = [(self.names.index(name), spec.dtype) for name, spec in model.inputs.items()]
+        inputs = [self.names.index(name) for name in model.inputs]
         made = Variant(model, inputs, results, state)
         self.variants = [made, *(each for each in self.variants if not each.is_stale())]
         return made
@@ -113,8 +117,8 @@ class Program:
         """Result ``n`` of the graph: a node, or a constant such as None."""
         if isinstance(x, Node) and x.op == "placeholder":
             return Argument(self.names.index(x.name))
-        if not isinstance(x, Node):
-            return x
+        if not isinstance(x, Node) or n in self.views.results:
+            return None if n in self.views.results else x
         if f"y{n}" not in model.outputs:
             raise InputError(f"Result {n} of the graph, {x.format_node()}, is no tensor", stage="import")
         return Output(list(model.outputs).index(f"y{n}"), kind_of(x.meta.get("val")))
@@ -130,7 +134,8 @@ class Program:
 
     def __call__(self, args: list[Any]) -> list[Any]:
         variant = next((each for each in self.variants if each.fits(args)), None)
-        return (variant or self.prepare(args))(args)
+        results = (variant or self.prepare(args))(args)
+        return self.views(args, results) if self.views.results else results
 
 
 def _as_array(x: Any, dtype: np.dtype[Any]) -> Any:

@@ -34,7 +34,7 @@ def argument_of(build: Builder, node: Node, symbols: Symbols) -> Any:
     if isinstance(val, torch.Tensor):
         if val.layout != torch.strided:
             raise NotSupported(f"a tensor of layout {val.layout}")
-        shape = tuple(symbols.dim(d) for d in val.shape)
+        shape = tuple(symbols.extent(node.name, axis, d) for axis, d in enumerate(val.shape))
         if val.dtype.is_complex:
             with build.at(node.name):
                 return parted(build, argument(build, node.name, element_of_torch(val.dtype.to_real()), (*shape, 2)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 import torch
@@ -26,17 +26,19 @@ Constants = Mapping[str, tuple[str, torch.Tensor]]
 """Parameters and buffers by the names of their placeholders: name in the module, and tensor."""
 
 
-def import_graph(graph: Graph, constants: Constants, name: str) -> Imported:
+def import_graph(graph: Graph, constants: Constants, name: str, without: Container[int] = ()) -> Imported:
     """Translate a graph of ATen operators into the graph dialect. The results are ``y0``, ``y1``, … as far as they are
-    tensors or sizes, and no arguments.
+    tensors or sizes, and no arguments; those that ``without`` numbers are left out.
 
     Raises:
         UnsupportedError: it uses what mlc does not support; lists all of it.
     """
-    return with_fixed_dims(lambda fixed: _imported(graph, constants, name, fixed), {})
+    return with_fixed_dims(lambda fixed: _imported(graph, constants, name, fixed, without), {})
 
 
-def _imported(graph: Graph, constants: Constants, name: str, fixed: Mapping[str, DimLike]) -> Imported:
+def _imported(
+    graph: Graph, constants: Constants, name: str, fixed: Mapping[str, DimLike], without: Container[int]
+) -> Imported:
     """As ``import_graph``.
 
     Raises:
@@ -45,12 +47,16 @@ def _imported(graph: Graph, constants: Constants, name: str, fixed: Mapping[str,
     weights = WeightStore()
     importer = Importer(Builder(Block(), weights))
     values, inputs = _inputs(graph, constants, importer, fixed)
-    own = [None if isinstance(each, Node) and each.op == "placeholder" else each for each in results_of(graph)]
+    own = [None if n in without or _is_argument(x) else x for n, x in enumerate(results_of(graph))]
     results = importer.nodes(graph, values, own)
     outputs = importer.outputs({f"y{n}": result for n, result in enumerate(results)})
     if importer.unsupported:
         raise UnsupportedError(importer.unsupported)
     return Imported(graph_module(importer.build, inputs, outputs), weights, name)
+
+
+def _is_argument(x: Any) -> bool:
+    return isinstance(x, Node) and x.op == "placeholder"
 
 
 def _inputs(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any
 
@@ -10,12 +10,23 @@ import sympy
 from torch.export import ExportedProgram
 from torch.fx import Node
 
-from mlc.dialects.semantics.dims import Dim, DimLike
+from mlc.dialects.semantics.dims import Dim, DimLike, floordiv
 from mlc.errors import InputError
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.folding.comparisons import larger, smaller
 from mlc.frontends.build.symbols import symbol_name
 
+FUNCTIONS: dict[str, Callable[[Any, Any], DimLike]] = {
+    "FloorDiv": floordiv,
+    "CleanDiv": floordiv,
+    "CeilDiv": lambda a, b: -floordiv(-a, b),
+    "Mod": lambda a, b: a - floordiv(a, b) * b,
+    "PythonMod": lambda a, b: a - floordiv(a, b) * b,
+    "Max": larger,
+    "Min": smaller,
+}
+"""torch's functions of sizes, by the names of their classes."""
 UNLIMITED = 1 << 40  # upper bounds from here on say nothing
 
 
@@ -25,6 +36,7 @@ class Symbols:
 
     def __init__(self, inputs: Mapping[str, Node], fixed: Mapping[str, DimLike]) -> None:
         self.names = _names(inputs)
+        self.solved = _solved(inputs, self.names)
         self.fixed = {symbol_name(name): size for name, size in fixed.items()}
         unknown = sorted(set(self.fixed) - set(self.names.values()))
         if unknown:
@@ -37,6 +49,10 @@ class Symbols:
         expr = _expr(extent)
         return expr if isinstance(expr, int) else self.of(expr)
 
+    def extent(self, name: str, axis: int, extent: Any) -> DimLike:
+        """An extent of an input; a dimension of its own where no input determines its symbols."""
+        return self.dim(extent) if self.knows(extent) else Dim.symbol(symbol_name(f"{name}_{axis}"))
+
     def of(self, expr: Any) -> DimLike:
         """An expression of torch's symbols as a dimension.
 
@@ -45,6 +61,9 @@ class Symbols:
         """
         if isinstance(expr, sympy.Integer):
             return int(expr)
+        if isinstance(expr, sympy.Symbol) and str(expr) in self.solved:
+            name, rest = self.solved[str(expr)]
+            return self.fixed.get(name, Dim.symbol(name)) - self.of(rest)
         if isinstance(expr, sympy.Symbol):
             name = self.names.get(str(expr), symbol_name(str(expr)))
             return self.fixed.get(name, Dim.symbol(name))
@@ -55,14 +74,14 @@ class Symbols:
             return reduce(lambda a, b: a * b, args)
         if isinstance(expr, sympy.Pow) and isinstance(args[1], int):
             return reduce(lambda a, b: a * b, [args[0]] * args[1])
-        if type(expr).__name__ in ("FloorDiv", "CleanDiv"):
-            return args[0] // args[1]
+        if (function := FUNCTIONS.get(type(expr).__name__)) is not None:
+            return reduce(function, args)
         raise NotSupported(f"an extent {expr}")
 
     def knows(self, extent: Any) -> bool:
         """Whether the extents of tensors determine the symbol."""
-        expr = _expr(extent)
-        return isinstance(expr, int) or {str(symbol) for symbol in expr.free_symbols} <= self.names.keys()
+        expr, known = _expr(extent), self.names.keys() | self.solved.keys()
+        return isinstance(expr, int) or {str(symbol) for symbol in expr.free_symbols} <= known
 
     def require(self, build: Builder, ranges: Mapping[Any, Any]) -> None:
         """Guards for the ranges that the program was exported for. A minimum up to 2 is only torch's way to tell
@@ -91,6 +110,19 @@ def _names(inputs: Mapping[str, Node]) -> dict[str, str]:
             expr = _expr(extent)
             if isinstance(expr, sympy.Symbol) and str(expr) not in found:
                 found[str(expr)] = symbol_name(_debug_name(node.meta["val"], expr) or f"{name}_{axis}")
+    return found
+
+
+def _solved(inputs: Mapping[str, Node], names: Mapping[str, str]) -> dict[str, tuple[str, Any]]:
+    """Symbols that are no extent, of those that are one together with others: of an extent ``s + rest`` the name of
+    this dimension, and the rest."""
+    found: dict[str, tuple[str, Any]] = {}
+    for name, node in inputs.items():
+        for axis, extent in enumerate(getattr(node.meta.get("val"), "shape", ())):
+            expr = _expr(extent)
+            unknown = [] if isinstance(expr, int) else [s for s in expr.free_symbols if str(s) not in names]
+            if len(unknown) == 1 and unknown[0] not in (rest := expr - unknown[0]).free_symbols:
+                found.setdefault(str(unknown[0]), (symbol_name(f"{name}_{axis}"), rest))
     return found
 
 

@@ -27,6 +27,8 @@ SYMBOLIC: dict[Any, Callable[..., Any]] = {
     operator.truediv: operator.truediv,
     operator.mod: operator.mod,
     operator.neg: operator.neg,
+    operator.pow: lambda x, n: math.prod([x] * n),
+    torch.sym_sum: sum,
     torch.sym_max: larger,
     torch.sym_min: smaller,
     torch.sym_float: float,

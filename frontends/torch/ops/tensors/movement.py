@@ -12,6 +12,7 @@ from mlc.frontends.build.ops.shapes import reshape as shapes
 from mlc.frontends.build.ops.shapes.axes import normalize_axis
 from mlc.frontends.build.ops.shapes.pad import pad_constant, pad_with_elements
 from mlc.frontends.build.ops.shapes.slices import slices
+from mlc.frontends.build.runtime_scalars import any_runtime
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.torch.ops.tensors.views import unsqueeze
 from mlc.frontends.torch.registry import Call, aten
@@ -93,7 +94,7 @@ def slice_scatter(
     extent, first = x.shape[axis], 0 if start is None else start
     first = first + extent if at_least(first, 0) is False else first
     size = source.shape[axis]
-    if step == 1:
+    if step == 1 and not any_runtime((first, size, extent)):
         parts = [build.cut(x, axis, 0, first), source, build.cut(x, axis, first + size, extent - first - size)]
         return build.concat([part for part in parts if part.shape[axis] != 0], axis)
     at = f"((i{axis} - ({first})) // {step})"
@@ -116,10 +117,10 @@ def flip(call: Call, x: Tensor, dims: Sequence[int]) -> Tensor:
 
 
 @aten("roll")
-def roll(call: Call, x: Tensor, shifts: Sequence[int] | int, dims: Sequence[int] | int = ()) -> Tensor:
+def roll(call: Call, x: Tensor, shifts: Sequence[DimLike] | DimLike, dims: Sequence[int] | int = ()) -> Tensor:
     if any(d == 0 for d in x.shape):
         return x
-    amounts = [shifts] if isinstance(shifts, int) else list(shifts)
+    amounts = list(shifts) if isinstance(shifts, Sequence) else [shifts]
     axes = [dims] if isinstance(dims, int) else list(dims)
     if not axes:
         return call.build.reshape(roll(call, shapes.reshape(call.build, x, [-1]), amounts, [0]), x.shape)
@@ -129,8 +130,11 @@ def roll(call: Call, x: Tensor, shifts: Sequence[int] | int, dims: Sequence[int]
     return x
 
 
-def _rolled(call: Call, x: Tensor, axis: int, amount: int) -> Tensor:
+def _rolled(call: Call, x: Tensor, axis: int, amount: DimLike) -> Tensor:
     extent = x.shape[axis]
+    if not isinstance(amount, int):
+        read = [f"(i{n} - ({amount})) % ({extent})" if n == axis else f"i{n}" for n in range(x.rank)]
+        return call.build.compute(f"x0[{', '.join(read)}]", [x], x.shape)
     shift = amount % extent if isinstance(extent, int) and extent else amount
     tail = shift if shift >= 0 else extent + shift
     if isinstance(tail, int) and tail == 0:
