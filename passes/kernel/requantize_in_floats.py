@@ -6,7 +6,8 @@ float.
 
 A rounded number within the range of bytes is an integer that f32 represents exactly. Casting it to a byte and back, and
 adding and subtracting the zero point, changes no bit, so four operations are left of nine. ``+ 0.0`` is there because
-bytes have no -0.0. The one difference is NaN, for which no byte is defined: it stays NaN up to the next byte in memory.
+bytes have no -0.0; it is left out where what reads the number computes the same of both zeros, as the next quantization
+does. The one difference is NaN, for which no byte is defined: it stays NaN up to the next byte in memory.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
 from mlc.dialects.graph import MapOp
-from mlc.dialects.semantics.expr import Call, Const, Expr, element_type
+from mlc.dialects.semantics.expr import COMPARISONS, Call, Const, Expr, element_type
 from mlc.dialects.types import element_of
 
 RANGES = {
@@ -31,6 +32,11 @@ RANGES = {
 }
 """The least and the greatest number of an integer type. The range of i32 is limited so far within the integers that f32
 represents exactly that a sum which f32 rounds is out of the range, and is clipped, with any zero point."""
+
+KEEPS_SIGN = ("add", "sub", "mul", "max", "min", "neg", "round", "floor", "ceil", "trunc")
+"""Functions of which the sign of a zero changes no more than the sign of a zero."""
+LOSES_SIGN = (*RANGES, *COMPARISONS, "abs")
+"""Functions of which the sign of a zero changes nothing."""
 
 
 @dataclass(frozen=True)
@@ -70,11 +76,11 @@ class _Whole:
         low, high = RANGES[element]
         return self if low <= self.low and self.high <= high else None
 
-    def written(self, value: Expr) -> Expr:
+    def written(self, value: Expr, unsigned: bool) -> Expr:
         """Return an expression that computes the number in f32 and casts it once; ``value`` replaces the field
-        ``value``."""
+        ``value``. ``unsigned``: a float may be -0.0."""
         moved: Expr = Call("round", (value,))
-        if self.zero or self.element == "f32":
+        if self.zero or self.element == "f32" and not unsigned:
             moved = Call("add", (moved, Const(float(self.zero))))
         clipped = Call("min", (Call("max", (moved, Const(float(self.low)))), Const(float(self.high))))
         return clipped if self.element == "f32" else Call(self.element, (clipped,))
@@ -86,13 +92,15 @@ class _Shortening:
 
     operands: Sequence[str]
 
-    def shortened(self, expr: Expr) -> Expr:
+    def shortened(self, expr: Expr, unsigned: bool = False) -> Expr:
+        """Return ``expr`` without the casts. ``unsigned``: what reads it computes the same of 0.0 and -0.0."""
         if not isinstance(expr, Call):
             return expr
         found = self._whole(expr)
         if found and found.casts > (found.element != "f32"):
-            return found.written(self.shortened(found.value))
-        return Call(expr.fn, tuple(map(self.shortened, expr.args)))
+            return found.written(self.shortened(found.value, unsigned=True), unsigned)
+        inside = _reads_unsigned(expr, unsigned)
+        return Call(expr.fn, tuple(self.shortened(arg, inside) for arg in expr.args))
 
     def _whole(self, expr: Expr) -> _Whole | None:
         """Match a quantized number, with integers added to it or subtracted from it; return None for other
@@ -120,6 +128,14 @@ class _Shortening:
         if not whole or element_type(value, self.operands) != "f32":
             return None
         return _Whole(value, zero or 0, int(low), int(high))
+
+
+def _reads_unsigned(call: Call, unsigned: bool) -> bool:
+    """Return whether a call computes the same of arguments that differ in the signs of zeros; with ``unsigned``, the
+    same but for the sign of a zero."""
+    if call.fn in ("add", "sub") and any(isinstance(arg, Const) and arg.value for arg in call.args):
+        return True
+    return call.fn in LOSES_SIGN or unsigned and call.fn in KEEPS_SIGN
 
 
 def _literal(expr: Expr) -> int | None:

@@ -50,8 +50,44 @@ def test_bytes_of_the_other_sign(text: str, short: str) -> None:
 def test_a_chain_of_quantizations() -> None:
     inner = "f32(i32(i8(min(max(round(x0 * 8.0) + f32(3), -128), 127))) - 3) * 0.125"
     short = shortened(f"i8(min(max(round(({inner} + 1.0) * 2.0), -128), 127))")
-    clipped = "min(max((round((x0 * 8.0)) + 0.0), -131.0), 124.0)"
+    clipped = "min(max(round((x0 * 8.0)), -131.0), 124.0)"
     assert short == f"i8(min(max(round(((({clipped} * 0.125) + 1.0) * 2.0)), -128), 127))"
+
+
+NUMBER = "(f32(i32(i8(min(max(round(x0 * 8.0) + f32(3), -128), 127))) - 3) * 0.125)"
+
+
+@pytest.mark.parametrize(
+    ("around", "zeros"),
+    [
+        ("i8(min(max(round({} * 2.0), -128), 127))", 0),
+        ("i8(min(max(round(max(-{}, 0.0) - x0) + f32(-128), -128), 127))", 0),
+        ("{} + 1.0", 0),
+        ("2.0 - {}", 0),
+        ("abs({})", 0),
+        ("where(floor({}) < 0.0, x0, -x0)", 0),
+        ("{}", 1),
+        ("{} + x0", 1),
+        ("{} + 0.0", 1),
+        ("1.0 / {}", 1),
+        ("atan2({}, -1.0)", 1),
+        ("where(x0 > 0.0, {}, x0)", 1),
+        ("(1.0 / {}) + 1.0", 1),
+        ("i8(1.0 / {})", 1),
+        ("i8(min(max(round(" + NUMBER.replace("x0", "{}") + " * 2.0), -128), 127))", 0),
+        (NUMBER.replace("x0", "{}"), 1),
+    ],
+)
+def test_signs_of_zeros_that_nobody_sees(around: str, zeros: int) -> None:
+    """The same bits as by way of bytes, with ``+ 0.0`` only where it changes one."""
+    text = around.format(NUMBER)
+    short = shortened(text)
+    assert "i32" not in short
+    assert short.count("+ 0.0)") == zeros + ("+ 0.0" in around)
+    x = np.concatenate([np.random.default_rng().normal(0, 3, 500), [0.0, -0.0, 0.01, -0.01, -1e-30]]).astype(np.float32)
+    with np.errstate(all="ignore"):
+        want, got = (np.asarray(evaluate_expr(parse(e), [x], {}), np.float32) for e in (text, short))
+    np.testing.assert_array_equal(got.view(np.int32), want.view(np.int32))
 
 
 @pytest.mark.parametrize(
