@@ -96,7 +96,7 @@ class Level:
     ) -> None:
         self._define(parent, block.args, located, seen)
         for op in block.ops:
-            located = op if source_nodes(op) else located
+            located = op if op.attributes and source_nodes(op) else located
             if op.name not in legal and f"{op.name.partition('.')[0]}.*" not in legal:
                 raise self.error(op, f"it is not allowed in {parent.name}", located)
             for n, operand in enumerate(op.operands):
@@ -124,11 +124,15 @@ class Level:
         return IllegalIR(message, op=op.name, node=nodes or None, stage=f"verify-{self.name}")
 
 
+SHAPED = (TensorType, MemRefType)
+
+
 def shape_error(type_: Attribute) -> str | None:
     """Return what is wrong with the dimensions of a tensor or buffer; None if they are right."""
+    if type(type_) not in SHAPED:
+        return None
     try:
-        if isinstance(type_, TensorType | MemRefType):
-            shape_of(type_)
+        shape_of(type_)
     except VerifyException as error:
         return str(error)
     return None

@@ -102,6 +102,9 @@ class KernelText(ABC):
         self.line("}")
 
     def print(self, op: Operation) -> None:
+        if op.name.startswith(("arith.", "math.")) and type(op) is not arith.ConstantOp:
+            self.other(op)  # as most are: a match asks the metaclass of each class
+            return
         match op:
             case arith.ConstantOp():
                 if (text := literal(op, element(op.result.type))) is not None:

@@ -27,9 +27,9 @@ class CodegenError(Exception):
 
 def element(type_: Attribute) -> str:
     """Return the element name of a scalar, vector or buffer type; ``i64`` for index."""
-    if isinstance(type_, VectorType | MemRefType):
+    if type(type_) is VectorType or type(type_) is MemRefType:  # isinstance asks a metaclass
         type_ = type_.element_type
-    return "i64" if isinstance(type_, IndexType) else element_name(type_)
+    return "i64" if type(type_) is IndexType else element_name(type_)
 
 
 def c_scalar(name: str) -> str:

@@ -77,7 +77,8 @@ def _determined(index: DimLike, a: StatementView, b: StatementView) -> Set[str]:
 
 
 def _is_parameter(monomial: Monomial, a: StatementView, b: StatementView) -> bool:
-    names = Dim(((monomial, 1),)).symbols()
+    plain = all(isinstance(atom, str) for atom in monomial)
+    names = monomial if plain else Dim(((monomial, 1),)).symbols()
     return not any(name in s.bounds for name in names for s in (a, b))
 
 
