@@ -72,6 +72,39 @@ def _more(g: Sized, sizes: Sequence[Shape | None]) -> None:
         g.sizes[name] = [s if s and min(s) > 0 else None for s in sizes]
 
 
+def grown_state(g: Sized) -> None:
+    """A state to which each iteration adds a row, before or after the others."""
+    x, axis, trips, meaning = _rows(g)
+    p, k, at = f"l{len(g.nodes)}_", g.random.randint(1, 2), g.constant([axis])
+    first = g.make("Slice", [x, g.constant([0]), g.constant([k]), at], lambda s: resized(s, axis, min(k, s[axis])))
+    parts = g.random.choice([["state", "new"], ["new", "state"], ["new", "state", "row"]])
+    nodes = [_node("Unsqueeze", [f"{p}i", g.constant([0])], f"{p}index"),
+             _node("Gather", [x, f"{p}index"], f"{p}row", axis=axis),
+             _node("ReduceMax", [f"{p}state", at], f"{p}most"), _node("Sub", [f"{p}row", f"{p}most"], f"{p}less"),
+             _node("Tanh", [f"{p}less"], f"{p}new"), _node("Identity", [f"{p}go"], f"{p}on"),
+             _node("Concat", [p + part for part in parts], f"{p}next", axis=axis)]  # fmt: skip
+    inputs = [_info(f"{p}i", TensorProto.INT64), _info(f"{p}go", TensorProto.BOOL), _info(f"{p}state")]
+    body = _body(inputs, nodes, [_info(f"{p}on", TensorProto.BOOL), _info(f"{p}next")])
+    more = len(parts) - 1
+    rule = lambda s: resized(s, axis, min(k, s[axis]) + more * meaning(s[axis]))  # noqa: E731
+    g.make("Loop", [trips, "", first], rule, of=[x], body=body, kind="float32")
+
+
+def appended(g: Sized) -> None:
+    """A sequence to which each iteration appends a row, joined along a new axis."""
+    x, axis, trips, meaning = _rows(g)
+    p, to = f"l{len(g.nodes)}_", g.random.randrange(len(g.shapes[x]))
+    nodes = [_node("Gather", [x, f"{p}i"], f"{p}row", axis=axis), _node("Tanh", [f"{p}row"], f"{p}new"),
+             _node("SequenceInsert", [f"{p}seen", f"{p}new"], f"{p}next"),
+             _node("Identity", [f"{p}go"], f"{p}on")]  # fmt: skip
+    before, after = (helper.make_tensor_sequence_value_info(p + name, 1, None) for name in ("seen", "next"))
+    inputs = [_info(f"{p}i", TensorProto.INT64), _info(f"{p}go", TensorProto.BOOL), before]
+    body = _body(inputs, nodes, [_info(f"{p}on", TensorProto.BOOL), after])
+    rows = g.whole("Loop", [trips, "", g.whole("SequenceEmpty", [])], body=body)
+    rule = lambda s: (*_without(s, axis)[:to], meaning(s[axis]), *_without(s, axis)[to:])  # noqa: E731
+    g.make("ConcatFromSequence", [rows], rule, of=[x], axis=to, new_axis=1, kind="float32")
+
+
 def scanned(g: Sized) -> None:
     """A scan along an axis, backwards or not; its last state and all of them along some axis."""
     x = g.one(2, 5)
@@ -171,5 +204,5 @@ def transform(g: Sized) -> None:
 
 
 LOOPS: tuple[Callable[[Sized], None], ...] = (
-    looped, looped, scanned, sequence, sequence, cells, cells, spectrum, transform,
+    looped, looped, scanned, sequence, sequence, cells, cells, spectrum, transform, grown_state, appended,
 )  # fmt: skip
