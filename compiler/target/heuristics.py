@@ -80,6 +80,13 @@ class GpuHeuristics:
     stream_staged: int = 16  # steps of a sum whose operands are in shared memory beside the scores
     reserved: int = 2048  # bytes of shared memory beside the operands
 
+    # operands in shared memory, and the registers beside sums (the device stage)
+    staged_steps: tuple[int, ...] = (16, 8, 4)  # of a sum that are staged together, where the schedule does not say it
+    narrow_steps: tuple[int, ...] = (32, 16, 8, 4)  # the same of halves and bytes
+    long_steps: tuple[int, ...] = (64, 32, 16, 8, 4)  # the same of what warpgroups multiply: rows of 128 bytes
+    ring_depth: int = 4  # buffers of a ring at most: later copies hide no more of the latency
+    working_registers: int = 56  # of a thread for fragments, addresses and counters, beside sums and computed offsets
+
     # parts of sums and shares of tiles (the time of blocks)
     part_terms: int = 64  # of a part at least
     part_multiple: int = 16  # of terms, as they are staged together: parts are multiples where some are

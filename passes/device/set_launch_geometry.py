@@ -32,7 +32,6 @@ from mlc.passes.shared_memory import check_shared, local_offsets, shared_bytes
 from mlc.target import GpuTarget
 from mlc.target.gpu import KIB
 
-WORKING = 56  # registers of a thread for fragments, addresses and counters, beside sums and computed offsets
 COPY_REGISTERS, REGISTER_STEP, MOST_REGISTERS = 40, 8, 240  # of a copying thread; of other threads, in steps
 MOST_BLOCKS = 2**31 - 1  # of one axis of a grid (CUDA)
 
@@ -104,7 +103,8 @@ def _by_registers(fn: kernel.FuncOp, target: GpuTarget) -> int:
     if 2 * carried > each * computing:
         return max(1, target.registers // (2 * each * threads))
     resident = max(1, target.registers // (each * threads))
-    tight = carried + _staged(fn) + _scattered(fn) + WORKING * computing >= each * computing
+    working = target.heuristics.working_registers * computing
+    tight = carried + _staged(fn) + _scattered(fn) + working >= each * computing
     return resident - 1 if tight and resident > 2 else resident
 
 

@@ -44,10 +44,7 @@ from mlc.passes.schedule.gpu.tile_sizes import padded
 from mlc.passes.shared_memory import shared_bytes
 from mlc.target import GpuTarget
 
-STEPS = (16, 8, 4)  # of a sum that are staged together, the best first, where the schedule does not say it
-NARROW = (32, *STEPS)  # the same of halves and bytes
 FRAGMENT = 16  # steps that a fragment of halves has
-LONG = (64, *NARROW)  # the same of what warpgroups multiply: rows of 128 bytes
 
 
 @dataclass(frozen=True)
@@ -92,10 +89,10 @@ def _limit(fn: kernel.FuncOp, target: GpuTarget) -> int:
 
 def _sizes(reads: Sequence[StagedRead], target: GpuTarget) -> tuple[int, ...]:
     """Return the numbers of steps that may be staged together, the best first; narrow elements allow more steps."""
-    sizes = {ITEMSIZE[element_of(r.op.buffer)] for r in reads}
+    sizes, known = {ITEMSIZE[element_of(r.op.buffer)] for r in reads}, target.heuristics
     if any(size >= 4 for size in sizes):
-        return STEPS
-    return LONG if max(sizes) == 2 and target.warpgroups else NARROW
+        return known.staged_steps
+    return known.long_steps if max(sizes) == 2 and target.warpgroups else known.narrow_steps
 
 
 @dataclass

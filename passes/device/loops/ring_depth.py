@@ -13,8 +13,6 @@ from mlc.passes.device.streaming.promote_locals import is_stream_of_fragments
 from mlc.passes.shared_memory import bytes_beside, local_bytes, shared_bytes
 from mlc.target import GpuTarget
 
-DEEPEST = 4  # buffers of a ring
-
 
 def ring_depth(
     fn: kernel.FuncOp, loop: scf.ForOp, locals_: Sequence[kernel.LocalOp], threads: int, target: GpuTarget
@@ -26,7 +24,7 @@ def ring_depth(
     room = ring_room(fn, locals_, threads, target)
     first, last, step = map(constant_of, (loop.lb, loop.ub, loop.step))
     trips = None if first is None or last is None or step is None else -(-(last - first) // step)
-    most = wanted or DEEPEST
+    most = wanted or target.heuristics.ring_depth
     depth = most if trips is None else min(most, trips)
     if wanted and depth > room:
         need = _used(fn, locals_[0], target) + (depth - 1) * sum(map(local_bytes, locals_))
