@@ -13,7 +13,6 @@ from mlc.cli.arrays import gather_inputs
 from mlc.cli.common import (
     Dims,
     Inputs,
-    ModelPath,
     NoTuned,
     Numerics,
     Seed,
@@ -33,6 +32,12 @@ if TYPE_CHECKING:
     from mlc.tools.kernel_profile import Launch
     from mlc.tools.peer import Comparison
 
+OptionalModel = Annotated[
+    Path | None,
+    typer.Argument(
+        help="An ONNX model, a PyTorch program (.pt2), or an artifact (.so).", metavar="MODEL", show_default=False
+    ),
+]
 Iterations = Annotated[int | None, typer.Option(min=1, help="Measure exactly so many runs; --seconds has no effect.")]
 Streams = Annotated[int, typer.Option(min=0, help="Also measure runs per second with so many callers at a time.")]
 Top = Annotated[int | None, typer.Option(min=1, help="With --profile: show only the N slowest launches.", metavar="N")]
@@ -43,7 +48,7 @@ PeerName = Annotated[Literal["onnxruntime"] | None, typer.Option(help="Measure i
 
 def command(
     context: typer.Context,
-    model: ModelPath,
+    model: OptionalModel = None,
     input: Inputs = [],  # noqa: B006 - typer reads the default, nothing changes it
     random: Seed = 0,
     threads: Threads = 0,
@@ -62,6 +67,9 @@ def command(
     top: Top = None,
     trace: Trace = None,
     as_json: AsJson = False,
+    collectives: Annotated[
+        bool, typer.Option("--collectives", help="Measure collectives between the ranks of a job, in place of a model.")
+    ] = False,
 ) -> None:
     """Measure the latency of a model on random inputs (or those of -i).
 
@@ -70,7 +78,13 @@ def command(
     mlc bench model.so --dim batch=8 --profile --top 10
     mlc bench model.onnx --peer onnxruntime
     mlc bench model.so --streams 4 --json
+    mpiexec -n 2 mlc bench --collectives
     """
+    if collectives:
+        _collectives(model, as_json)
+        return
+    if model is None:
+        raise InputError("No model was given", hint="Write mlc bench MODEL, or mlc bench --collectives")
     if top is not None and not profile:
         raise InputError("--top has no effect without --profile", hint="Add --profile, or leave out --top")
     refuse_for_artifact(context, model, "target", "numerics", "no_tuned", "peer")
@@ -94,6 +108,19 @@ def command(
             print(f"{streams} callers at a time: {rate:.1f} runs/s")
     if compared and not compared.agrees:
         raise MlcError(f"Outputs differ from {peer}'s by {compared.error:.1e} of the largest value")
+
+
+def _collectives(model: Path | None, as_json: bool) -> None:
+    """Print the times of collectives, and the latency and bandwidth that fit them, on rank 0."""
+    from mlc import comm
+    from mlc.comm.link import Link, measured, record, shown
+
+    if model is not None:
+        raise InputError(f"--collectives measures no model, and '{model}' was given", hint="Leave one of them out")
+    samples, ranks = measured(), comm.current().ranks
+    link = Link.fit(samples)
+    if comm.current().rank == 0:
+        print(json.dumps(record(samples, link, ranks), indent=1) if as_json else shown(samples, link, ranks))
 
 
 def load_seconds(net: Model) -> float:
