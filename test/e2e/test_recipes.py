@@ -1,4 +1,4 @@
-"""The recipes for schedulers: their texts run against stand-ins, which check what is asked of them."""
+"""The recipes for schedulers, as the page has them, run against stand-ins, which check what is asked of them."""
 
 from __future__ import annotations
 
