@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from mlc import attribution as attribution
     from mlc import comm as comm
     from mlc import distributions as distributions
     from mlc import graph as graph
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from mlc import numpy as numpy
     from mlc import onnxruntime as onnxruntime
     from mlc import optim as optim
+    from mlc import privacy as privacy
+    from mlc import robust as robust
     from mlc import scipy as scipy
     from mlc import target as target
     from mlc import train as train
@@ -117,7 +120,10 @@ _HOMES = {
     "InternalError": "mlc.errors",
 }
 
-_PACKAGES = ("comm", "distributions", "graph", "nn", "numpy", "onnxruntime", "optim", "scipy", "target", "train")
+_PACKAGES = (
+    *("attribution", "comm", "distributions", "graph", "nn", "numpy", "onnxruntime", "optim", "privacy", "robust"),
+    *("scipy", "target", "train"),
+)
 __all__ = ["__version__", *_PACKAGES, *_HOMES]
 
 

@@ -12,6 +12,7 @@ HERE = Path(__file__).parent
 UNOPTIMIZED = [HERE / name for name in (
     *("conformance", "cuda", "programs", "unit/dialects"),
     *(f"unit/compiler/{name}" for name in ("distributions", "generation", "nn", "optim", "quantization", "scipy")),
+    *(f"unit/compiler/{name}" for name in ("attribution", "privacy", "robust")),
     *(f"unit/compiler/{name}" for name in ("torch_backend", "tracing", "train")),
     *(f"unit/frontends/{name}" for name in ("array", "build", "onnx/ops", "onnx/reading", "torch_frontend")),
     *(f"e2e/test_{name}.py" for name in (

@@ -26,6 +26,9 @@ from mlc.nn import init as init
 from mlc.nn.files import load_file as load_file
 from mlc.nn.files import save_file as save_file
 from mlc.nn.files import save_onnx as save_onnx
+from mlc.nn.generation import KVCache as KVCache
+from mlc.nn.generation import cached_attention as cached_attention
+from mlc.nn.generation import generate as generate
 from mlc.nn.init import manual_seed as manual_seed
 from mlc.nn.layers.activations import ELU as ELU
 from mlc.nn.layers.activations import GELU as GELU
@@ -96,6 +99,9 @@ from mlc.nn.layers.transformers import TransformerDecoder as TransformerDecoder
 from mlc.nn.layers.transformers import TransformerDecoderLayer as TransformerDecoderLayer
 from mlc.nn.layers.transformers import TransformerEncoder as TransformerEncoder
 from mlc.nn.layers.transformers import TransformerEncoderLayer as TransformerEncoderLayer
+from mlc.nn.lora import LoRA as LoRA
+from mlc.nn.lora import lora_apply as lora_apply
+from mlc.nn.lora import lora_init as lora_init
 from mlc.nn.module import Module as Module
 from mlc.nn.module import buffer as buffer
 from mlc.nn.module import combine as combine
@@ -109,6 +115,8 @@ from mlc.nn.quantization import fake_quantize as fake_quantize
 from mlc.nn.quantization import fake_quantize_weight as fake_quantize_weight
 from mlc.nn.quantization import quantized as quantized
 from mlc.nn.quantization import unquantized as unquantized
+from mlc.nn.sampling import filtered_logits as filtered_logits
+from mlc.nn.sampling import sample_token as sample_token
 from mlc.nn.summary import summary as summary
 
 _FUNCTIONS = {
@@ -128,14 +136,15 @@ _TOOLS = (
     *("save_file", "save_onnx", "static", "summary"),
     *("fake_quantize", "fake_quantize_weight", "quantized", "unquantized"),
 )
-__all__ = sorted([*_FUNCTIONS, *MODULES, *_TOOLS])
+_LANGUAGE = ("cached_attention", "filtered_logits", "generate", "lora_apply", "lora_init", "sample_token")
+__all__ = sorted([*_FUNCTIONS, *MODULES, *_TOOLS, *_LANGUAGE, "KVCache", "LoRA"])
 
 globals().update(_FUNCTIONS)
 _PUBLISHED = (
     *("combine", "functional_call", "load_file", "next_key", "partition", "save_file", "save_onnx", "summary"),
     *("fake_quantize", "fake_quantize_weight", "quantized", "unquantized"),
 )
-publish(globals(), [*_FUNCTIONS, *_PUBLISHED])
+publish(globals(), [*_FUNCTIONS, *_LANGUAGE, *_PUBLISHED])
 
 
 def __getattr__(name: str) -> Any:

@@ -15,13 +15,12 @@ from mlc.errors import InputError
 from mlc.frontends.array import dtypes, trees
 from mlc.frontends.array.array import Array, apply, as_array
 from mlc.frontends.array.functions.creation import zeros_like
-from mlc.frontends.array.functions.elementwise import FUNCTIONS, astype
-from mlc.frontends.array.functions.reductions import sum
+from mlc.frontends.array.functions.elementwise import astype
 from mlc.frontends.array.public import publish
 from mlc.frontends.array.record import Record, Unique, Variables, item, record
 from mlc.frontends.array.transforms.captured import with_tables
 from mlc.frontends.build.builder import Builder
-from mlc.frontends.build.ops.training.gradient import gradients_of, leaf, tangents_of
+from mlc.frontends.build.ops.training.gradient import gradients_of, leaf, pulled_back, tangents_of
 from mlc.frontends.build.tensors import Tensor
 
 
@@ -33,6 +32,13 @@ def derivatives(build: Builder, operands: Sequence[Tensor], by: Variables) -> li
     """The derivatives of the first operand by each of the others."""
     y, *xs = operands
     return gradients_of(build, y, xs)
+
+
+def cotangents(build: Builder, operands: Sequence[Tensor], by: Variables) -> list[Tensor]:
+    """The cotangents of variables, the last operands, from those of results: results, their cotangents, variables. The
+    cotangents are constants here, whatever they depend on."""
+    count = (len(operands) - len(by)) // 2
+    return pulled_back(build, operands[:count], operands[2 * count :], operands[count : 2 * count])
 
 
 def tangents(build: Builder, operands: Sequence[Tensor], by: Variables) -> list[Tensor]:
@@ -67,6 +73,15 @@ def _by(xs: Sequence[Array]) -> Variables:
 def _derivatives(y: Array, xs: Sequence[Array]) -> list[Array]:
     operands = [y.record, *(x.record for x in xs)]  # of arrays that have been printed too, whose trace is needed here
     made = Array(record(derivatives, operands, (_by(xs),), y.element, ()))
+    return [apply(item, [made], (n,), x.element, x.shape) for n, x in enumerate(xs)]
+
+
+def _pulled_back(ys: Sequence[Record], bars: Sequence[Array], xs: Sequence[Array]) -> list[Array]:
+    pairs = [(y, astype(bar, Array(y).dtype)) for y, bar in zip(ys, bars, strict=True) if dtypes.kind(y.element) >= 2]
+    if not pairs:
+        return [zeros_like(x) for x in xs]
+    operands = [*(y for y, _ in pairs), *(bar.operand() for _, bar in pairs), *(x.record for x in xs)]
+    made = Array(record(cotangents, operands, (_by(xs),), "", ()))
     return [apply(item, [made], (n,), x.element, x.shape) for n, x in enumerate(xs)]
 
 
@@ -169,9 +184,10 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
     results = [as_array(y).record for y in trees.leaves(value)]
     _close(variables)
 
-    def pullback(cotangents: Any) -> tuple[Any, ...]:
-        total = _inner([Array(y) for y in results], trees.leaves(cotangents))
-        return trees.unflatten(tree, _derivatives(total, variables))
+    def pullback(bars: Any) -> tuple[Any, ...]:
+        given = [as_array(bar) for bar in trees.leaves(bars)]
+        _check_like([Array(y) for y in results], given)
+        return trees.unflatten(tree, _pulled_back(results, given, variables))
 
     return value, pullback
 
@@ -202,13 +218,6 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     """The Hessian of ``f`` (a float of rank 0) by its first argument, times a tangent."""
     return jvp(grad(f), primals, tangents)[1]
-
-
-def _inner(left: Sequence[Any], right: Sequence[Any]) -> Array:
-    """The inner product of two trees: the sum of the products of their leaves."""
-    _check_like(left, right)
-    products = [sum(FUNCTIONS["multiply"](a, b)) for a, b in zip(left, right, strict=True)]
-    return functools.reduce(FUNCTIONS["add"], products)
 
 
 def _check_like(values: Sequence[Any], given: Sequence[Any]) -> None:

@@ -29,14 +29,17 @@ def gradients_of(build: Builder, y: Tensor, xs: Sequence[Tensor]) -> list[Tensor
     Raises:
         NotSupported: an operator between them has no derivative.
     """
-    return pulled_back(build, y, xs, build.compute(f"{y.element}(1)", [], y.shape))
-
-
-def pulled_back(build: Builder, y: Tensor, xs: Sequence[Tensor], cotangent: Tensor) -> list[Tensor]:
-    """The derivatives of the sum of ``y · cotangent`` by each of ``xs``, as ``gradients_of``."""
     if y.known is not None:
         return [_zeros(build, x) for x in xs]
-    return _derived(build, pullback, [y], xs, [build.value(build.cast(cotangent, y.element))], xs)
+    return pulled_back(build, [y], xs, [build.compute(f"{y.element}(1)", [], y.shape)])
+
+
+def pulled_back(
+    build: Builder, ys: Sequence[Tensor], xs: Sequence[Tensor], cotangents: Sequence[Tensor]
+) -> list[Tensor]:
+    """The derivatives of the sum of all ``y · cotangent`` by each of ``xs``, as ``gradients_of``."""
+    given = [build.value(build.cast(bar, y.element)) for y, bar in zip(ys, cotangents, strict=True)]
+    return _derived(build, pullback, ys, xs, given, xs)
 
 
 def tangents_of(build: Builder, ys: Sequence[Tensor], xs: Sequence[Tensor], tangents: Sequence[Tensor]) -> list[Tensor]:

@@ -19,7 +19,7 @@ from mlc.frontends.torch.registry import Call, aten
 def pullback(call: Call, forward: Callable[..., Tensor], xs: Sequence[Tensor], grad: Tensor) -> list[Tensor]:
     """The adjoints of ``xs``, given that of ``forward(*xs)``."""
     leaves = [leaf(call.build, x) for x in xs]
-    return pulled_back(call.build, forward(*leaves), leaves, grad)
+    return pulled_back(call.build, [forward(*leaves)], leaves, [grad])
 
 
 @aten("convolution_backward")

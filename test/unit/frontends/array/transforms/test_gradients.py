@@ -127,3 +127,25 @@ def test_what_has_been_printed_has_its_derivative() -> None:
         return y
 
     np.testing.assert_allclose(mlc.grad(total)(x), 3 * x * x)
+
+
+def test_cotangents_that_depend_on_the_variables_are_constants_of_the_pullback() -> None:
+    """Of ``x²`` with its value as cotangent: ``2 x · x²``, and of that the derivative by what it depends on."""
+
+    def pulled(x: Any) -> Any:
+        y, pullback = mlc.vjp(lambda x: x * x, x)
+        return pullback(y)[0]
+
+    x = RNG.normal(size=3)
+    np.testing.assert_allclose(pulled(x), 2 * x**3)
+    np.testing.assert_allclose(mlc.jit(pulled)(x), 2 * x**3)
+    np.testing.assert_allclose(mlc.grad(lambda x: mnp.sum(pulled(x)))(x), 6 * x**2)
+    np.testing.assert_allclose(mlc.vmap(pulled)(np.stack([x, -x])), [2 * x**3, -2 * x**3])
+
+
+def test_pullbacks_of_results_of_which_some_are_integers() -> None:
+    x = RNG.normal(size=3)
+    _, pullback = mlc.vjp(lambda x: (3 * x, mnp.argmax(x)), x)
+    np.testing.assert_allclose(pullback((np.ones(3), 1))[0], [3, 3, 3])
+    _, pullback = mlc.vjp(lambda x: mnp.argmax(x), x)
+    np.testing.assert_allclose(pullback(1)[0], np.zeros(3))
