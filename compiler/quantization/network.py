@@ -104,14 +104,15 @@ class Network:
             self.proto.opset_import.append(helper.make_opsetid(domain, 1))
 
     def drop_unused(self) -> None:
-        """Remove constants that no node reads, and nodes whose results nobody reads that quantization left over."""
+        """Remove constants that no node reads."""
         for scope in self.scopes():
             used = {name for node in scope.graph.node for name in reads(node)}
             used |= {info.name for info in scope.graph.output}
             kept = [tensor for tensor in scope.graph.initializer if tensor.name in used]
             dropped = {tensor.name for tensor in scope.graph.initializer} - used
-            _replace(scope.graph.initializer, kept)
-            _replace(scope.graph.input, [info for info in scope.graph.input if info.name not in dropped])
+            if dropped:
+                _replace(scope.graph.initializer, kept)
+                _replace(scope.graph.input, [info for info in scope.graph.input if info.name not in dropped])
 
 
 def _scopes(scope: Scope) -> Iterator[Scope]:

@@ -34,8 +34,10 @@ def prepared(model: str | Path | bytes | ModelProto) -> Network:
     """
     if not isinstance(model, str | Path | bytes | ModelProto):
         raise InputError(f"A {type(model).__name__} cannot be quantized", hint="Give an ONNX model; mlc.export_onnx")
-    proto = ModelProto()
-    proto.CopyFrom(read_whole(model))
+    proto = read_whole(model)
+    if isinstance(model, ModelProto):
+        proto = ModelProto()
+        proto.CopyFrom(read_whole(model))
     if proto.functions:
         proto = inliner.inline_local_functions(proto)
     network = Network(raised(proto, QDQ_OPSET))

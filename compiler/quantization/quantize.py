@@ -20,7 +20,7 @@ from mlc.quantization.prepare import prepared
 from mlc.quantization.ranges import ranges_of
 from mlc.quantization.report import LayerReport, Report
 from mlc.quantization.samples import Samples, samples_of
-from mlc.quantization.saving import save
+from mlc.quantization.saving import save, size_of
 from mlc.quantization.sensitivity import Switches, kept_in_floats
 from mlc.quantization.settings import Settings
 
@@ -75,17 +75,17 @@ def quantize(
     if samples is None and (chosen.mode == "static" or chosen.mixes):
         what = "Static quantization" if chosen.mode == "static" else "The sensitivity of layers"
         raise InputError(f"{what} needs calibration data", hint="Give --data x.npz, data= in Python")
-    before, work = network.copy(), network
-    notes = _smaller(work, chosen, say)
-    reports = _quantized(work, chosen, samples, say)
+    before, size = None if samples is None else network.copy(), size_of(network.proto)
+    notes = _smaller(network, chosen, say)
+    reports = _quantized(network, chosen, samples, say)
     for each in reports:
         each.why = "; ".join(filter(None, (notes.get(each.name, ""), each.why)))
-    work.drop_unused()
-    report = Report(chosen.mode, reports, bytes_before=before.proto.ByteSize(), bytes_after=work.proto.ByteSize())
-    if samples is not None:
+    network.drop_unused()
+    report = Report(chosen.mode, reports, bytes_before=size, bytes_after=size_of(network.proto))
+    if samples is not None and before is not None:
         say("comparing with the model in f32")
-        compared(report, before, work, samples)
-    return Quantized(work.proto, report)
+        compared(report, before, network, samples)
+    return Quantized(network.proto, report)
 
 
 def _settings(given: Mapping[str, Any]) -> Settings:

@@ -128,11 +128,13 @@ class Writer:
     per_channel: bool
     search: bool
     shared: dict[tuple[str, int | None], str] = field(default_factory=dict)
+    readers: dict[str, list[NodeProto]] = field(default_factory=dict)
 
     def write(self) -> None:
         names = {name: self.network.fresh(f"{name}_dequantized") for name in self.plan.tensors}
         added = [node for name in self.plan.tensors for node in self._around(name, names[name])]
         by_name = {layer.name: layer for layer in self.layers}
+        self.readers = self.scope.readers()
         for node in self.scope.graph.node:
             layer = by_name.get(node.name)
             slots = [n for n, name in enumerate(node.input) if name in names and self._reads_bytes(node, layer, name)]
@@ -169,14 +171,37 @@ class Writer:
         if key not in self.shared:
             self.shared[key] = self.network.fresh(f"{layer.weight}_dequantized")
             yield self._dequantized(layer.weight, found.values, found.scales, axis, kind, self.shared[key])
+        yield from self._bias(layer, node, found, by_one)
         node.input[layer.slot] = self.shared[key]
-        bias = layer.bias_array()
-        if bias is not None and layer.bias is not None:
-            scales = self._bias_scales(layer, found, bias.size)
-            numbers = np.clip(np.rint(bias / scales), -BIAS_LIMIT, BIAS_LIMIT).astype(np.int32)
-            node.input[2] = self.network.fresh(f"{layer.bias}_dequantized")
-            each, some = (0, scales) if by_one else (None, scales[:1])
-            yield self._dequantized(layer.bias, numbers, some, each, kind, node.input[2])
+
+    def _bias(self, layer: Layer, node: NodeProto, found: Quantized, by_one: bool) -> Iterator[NodeProto]:
+        """The bias in integers of 32 bits, whose scale is that of the sum; as it is where they do not fit.
+
+        onnxruntime multiplies bytes in MatMul and Add only where both are integers: it makes one Gemm of them first.
+        """
+        reader, slot = (node, 2) if layer.bias else self._added_bias(layer)
+        if reader is None:
+            return
+        name, bias = reader.input[slot], self.scope.array(reader.input[slot])
+        assert bias is not None
+        scales = self._bias_scales(layer, found, bias.size)
+        numbers = np.rint(bias / scales)
+        if np.abs(numbers).max() > 1.01 * BIAS_LIMIT:
+            return
+        each, some = (0, scales) if by_one else (None, scales[:1])
+        reader.input[slot] = self.network.fresh(f"{name}_dequantized")
+        kind = NUMPY[layer.element]
+        yield self._dequantized(name, numbers.astype(np.int32), some, each, kind, reader.input[slot])
+
+    def _added_bias(self, layer: Layer) -> tuple[NodeProto | None, int]:
+        """The Add that alone reads a product, and which of its inputs is a constant of one number a column."""
+        readers = self.readers.get(layer.output, [])
+        if layer.op != "MatMul" or not is_by_channel(layer) or [each.op_type for each in readers] != ["Add"]:
+            return None, 0
+        slot = int(readers[0].input[0] == layer.output)
+        tensor = self.scope.tensor(readers[0].input[slot])
+        fits = tensor is not None and list(tensor.dims) == [layer.array().shape[-1]]
+        return (readers[0] if fits else None), slot
 
     def _bias_scales(self, layer: Layer, found: Quantized, count: int) -> Array:
         each = found.scales.reshape(-1).astype(np.float32) * np.float32(self.scales[layer.operand].scale)

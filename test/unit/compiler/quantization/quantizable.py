@@ -86,9 +86,14 @@ def sqnr(expected: Array, found: Array) -> float:
 
 
 def checked(made: mlc.quantization.Quantized, inputs: Mapping[str, Array], apart: float = 60.0) -> Array:
-    """The first output by onnxruntime, of a valid model that mlc computes alike: ``apart`` decibels at least."""
+    """The first of ``checked_outputs``."""
+    return checked_outputs(made, inputs, apart)[0]
+
+
+def checked_outputs(made: mlc.quantization.Quantized, inputs: Mapping[str, Array], apart: float = 60.0) -> list[Array]:
+    """The outputs by onnxruntime, of a model that mlc computes alike: ``apart`` decibels at least."""
     expected = by_onnxruntime(made.model, inputs)
     found = list(mlc.compile(made.model, tuned=False).run(dict(inputs)).values())
     for ours, theirs in zip(found, expected, strict=True):
         assert sqnr(theirs, ours) > apart
-    return expected[0]
+    return expected

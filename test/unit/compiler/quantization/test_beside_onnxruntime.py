@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 from onnx import ModelProto
 from quantizable import Array, by_onnxruntime, convolutions, products, samples, sqnr
@@ -59,3 +60,23 @@ def test_no_farther_from_floats(make: Any, mode: str, tmp_path: Path) -> None:
     left_out = [node.name for node in model.graph.node if node.name in LEFT_OUT[mode]]
     ours = sqnr(plain, by_onnxruntime(mlc.quantize(model, data, mode=mode, exclude=left_out).model, inputs)[0])
     assert ours > theirs - WITHIN
+
+
+@pytest.mark.parametrize("batch", ["batch", 4])
+@pytest.mark.parametrize("mode", ["static", "dynamic"])
+@pytest.mark.parametrize("make", [convolutions, products])
+def test_onnxruntime_multiplies_bytes(make: Any, mode: str, batch: Any, tmp_path: Path) -> None:
+    """Of what its optimizer leaves, no layer that it has a kernel of bytes for multiplies floats; also where shapes are
+    known, so that it makes one Gemm of MatMul and Add."""
+    random = np.random.default_rng()
+    model = make(random)
+    if batch != "batch":
+        model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = batch
+    made = mlc.quantize(model, samples(random, model, 8), mode=mode, exclude=["mix"] if make is products else [])
+    options = onnxruntime.SessionOptions()
+    options.optimized_model_filepath = str(tmp_path / "optimized.onnx")
+    options.log_severity_level = 3
+    onnxruntime.InferenceSession(made.model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    kinds = [node.op_type for node in onnx.load(tmp_path / "optimized.onnx").graph.node if "mix" not in node.name]
+    floats = {"Conv", "Gemm", "MatMul", "FusedConv", "FusedGemm", "FusedMatMul"}
+    assert sum(kind in floats for kind in kinds) == 0, kinds

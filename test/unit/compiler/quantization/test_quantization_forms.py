@@ -6,11 +6,24 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
-from quantizable import by_onnxruntime, checked, convolutions, drawn, made, node, products, samples, sqnr
+from quantizable import (
+    by_onnxruntime,
+    checked,
+    checked_outputs,
+    convolutions,
+    drawn,
+    made,
+    node,
+    products,
+    samples,
+    sqnr,
+)
 
 import mlc
+from mlc.quantization import saving
 
 RANDOM = np.random.default_rng
 NETWORKS = {"convolutions": convolutions, "products": products}
@@ -213,6 +226,49 @@ def test_external_data(tmp_path: Path) -> None:
     quantized.save(tmp_path / "out.onnx")
     assert sqnr(expected, checked(quantized, data)) > 28
     assert onnx.load(tmp_path / "out.onnx") == quantized.model
+
+
+def test_weights_beyond_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model that protobuf cannot write has its weights beside it, which both engines read."""
+    monkeypatch.setattr(saving, "LARGEST", 4000)
+    random = RANDOM()
+    model = made([node("MatMul", ["x", "w"], ["y"])], {"w": drawn(random, 64, 64)}, ["n", 64])
+    quantized = mlc.quantize(model, mode="weights8")
+    quantized.save(tmp_path / "out.onnx")
+    assert (tmp_path / "out.onnx").stat().st_size < 4000 < (tmp_path / "out.onnx.data").stat().st_size
+    assert quantized.report.bytes_before == pytest.approx(64 * 64 * 4, rel=0.05)
+    data = samples(random, model, 3)
+    found = onnxruntime.InferenceSession(tmp_path / "out.onnx", providers=["CPUExecutionProvider"]).run(None, data)[0]
+    np.testing.assert_allclose(found, checked(quantized, data))
+    np.testing.assert_allclose(mlc.compile(tmp_path / "out.onnx").run(data)["y"], found, rtol=1e-4, atol=1e-5)
+
+
+def test_functions_of_the_model() -> None:
+    """Layers in functions are found where these are called, each with its own weight."""
+    random = RANDOM()
+    nodes = [node("MatMul", ["a", "b"], ["t"]), node("Relu", ["t"], ["c"])]
+    opset = [helper.make_opsetid("", 17)]
+    calls = [node("Layer", ["x", "w"], ["h"], domain="own"), node("Layer", ["h", "v"], ["y"], domain="own")]
+    model = made(calls, {"w": drawn(random, 16, 16), "v": drawn(random, 16, 4)}, ["n", 16])
+    model.functions.append(helper.make_function("own", "Layer", ["a", "b"], ["c"], nodes, opset))
+    model.opset_import.append(helper.make_opsetid("own", 1))
+    data = samples(random, model, 20)
+    quantized = mlc.quantize(model, data)
+    assert [layer.form for layer in quantized.report.layers] == ["int8", "int8"]
+    assert sqnr(by_onnxruntime(model, data)[0], checked(quantized, data)) > 28
+
+
+def test_outputs_and_sequences_of_several_lengths() -> None:
+    """A convolution whose result is an output stays in floats there; runs of other lengths are a list."""
+    random = RANDOM()
+    nodes = [node("Conv", ["x", "w"], ["y"], "one"), node("Relu", ["y"], ["r"]), node("Conv", ["r", "v"], ["z"], "two")]
+    model = made(nodes, {"w": drawn(random, 4, 3, 3), "v": drawn(random, 4, 4, 3)}, ["n", 3, "length"])
+    model.graph.output.append(helper.make_tensor_value_info("z", TensorProto.FLOAT, None))
+    data = [{"x": random.standard_normal((2, 3, length)).astype(np.float32)} for length in (9, 30, 17)]
+    quantized = mlc.quantize(model, data)
+    assert quantized.report.samples == 3 and set(quantized.report.outputs) == {"y", "z"}
+    for x in data:
+        assert sqnr(by_onnxruntime(model, x)[1], checked_outputs(quantized, x)[1]) > 25
 
 
 def test_weights_that_nodes_compute() -> None:
