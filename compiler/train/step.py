@@ -72,8 +72,9 @@ def training_step(
 ) -> Callable[..., Any]:
     """(state, batch) → (state, metrics): the loss, the norm of its gradient, and what the loss gives beside it.
 
-    A third argument that is not None asks for a third result: what the model gave, when the loss called it last, or
-    None where there are shards, or the loss called layers of it alone.
+    A third argument that is not None asks for a third result: what the model gave, when the loss called it last, and
+    the last argument of the loss where it is augmented; or None where there are shards, or the loss called layers of it
+    alone.
 
     ``precision``: the type in which the loss is computed, such as ``"bfloat16"``; parameters stay in theirs, and the
     gradients have it. With ``finite``, the whole state stays as it is where the loss or the gradient is not finite
@@ -95,13 +96,14 @@ def training_step(
         check_tables(names, state.optimizer, shards)
 
         def called(parameters: Any, zeros: Any, tables: Any, rest: Any, batch: Any, draws: Array) -> Any:
-            """The loss of a copy of the model, the copy, what it recorded, and what sparse layers read."""
+            """The loss of a copy of the model, the copy, what it recorded, what sparse layers read, and the target."""
             given, inputs = (parameters, batch) if precision is None else cast((parameters, batch), precision)
 
             def call(copy: Any) -> Any:
                 reads = Reads(layers_of(copy, names), zeros)
                 hear_reads(reads)
-                return copy, loss(copy, *augmented(augment, inputs)), reads.indices
+                changed = augmented(augment, inputs)
+                return copy, loss(copy, *changed), reads.indices, changed[-1] if augment else None
 
             return observed(call, combine(trees.merged(given, tables), rest), draws)
 
@@ -109,17 +111,18 @@ def training_step(
             """A zero for each row that is read; the loss is recorded once more to know how many there are."""
             if not names:
                 return {}
-            (_, _, indices), _, _ = called(parameters, None, tables, rest, batch, draws)
+            (_, _, indices, _), _, _ = called(parameters, None, tables, rest, batch, draws)
             found = {name: as_array(x) for name, x, _ in named(tables)}
             make = lambda name, x: mnp.zeros((*x.shape, found[name].shape[1]), dtype=found[name].dtype)  # noqa: E731
             return {name: [make(name, x) for x in reads] for name, reads in indices.items()}
 
         def objective(trained: Any, tables: Any, rest: Any, batch: Any, draws: Array) -> tuple[Array, tuple[Any, ...]]:
             parameters, zeros = trained if precision is None else cast(trained, precision)
-            (copy, found, indices), model, outputs = called(parameters, zeros, tables, rest, batch, draws)
+            (copy, found, indices, target), model, outputs = called(parameters, zeros, tables, rest, batch, draws)
             value, more = loss_and_more(found)
             after = trees.tree_map(lambda new, old: mnp.astype(new, old.dtype), partition(model, trainable)[1], rest)
-            output = None if wanted is None or shards is not None else outputs.get(id(copy))
+            found = outputs.get(id(copy))
+            output = None if wanted is None or shards is not None or found is None else (found, target)
             return (value if scale is None else value * scale), (value, more, after, output, indices)
 
         def of_shard(given: tuple[Any, Any], batch: Any, draws: Array) -> tuple[Any, ...]:

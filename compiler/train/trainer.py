@@ -249,7 +249,8 @@ class Trainer:
         if self.watch and not all(math.isfinite(values[name]) for name in TAKEN):
             raise RunError(self._explanation(given, values))
         if metrics and output is not None:
-            metrics.update(trees.tree_map(numpy, output), target_of(given))
+            predicted, target = output
+            metrics.update(trees.tree_map(numpy, predicted), target_of(given if target is None else (target,)))
         self.step += 1
         self.history.append((self.step, values))
         if len(self.history) > 2 * KEPT:

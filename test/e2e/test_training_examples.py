@@ -18,6 +18,22 @@ def test_digits_are_read() -> None:
     assert digits.accuracy(digits.trained(250, progress=False).model, 1000) >= 0.98
 
 
+def test_shapes_are_marked_by_the_library(tmp_path: Path) -> None:
+    from examples.training import segmentation
+    from mlc import nn, train
+
+    trainer = segmentation.trained(80, tmp_path / "best.safetensors", progress=False)
+    x, classes = segmentation.images(100, 2)
+    found = segmentation.deployed(trainer, tmp_path / "unet.so")(x)
+    np.testing.assert_allclose(found, trainer.predict(x), rtol=1e-3, atol=1e-4)
+    assert train.MeanIoU(axis=1)(found, classes) > 0.6
+    best = max(trainer.epochs, key=lambda epoch: epoch["val_iou"])
+    assert trainer.evaluate(segmentation.images(128, 1))["iou"] == pytest.approx(best["val_iou"], rel=1e-5)
+    model = segmentation.UNet().load_state_dict(nn.load_file(tmp_path / "best.safetensors"))
+    assert np.array_equal(model.head.weight, trainer.model.head.weight)
+    assert {"marked", "iou", "accuracy", "val_marked", "val_accuracy"} <= best.keys()
+
+
 def test_regression_reaches_the_normal_equations() -> None:
     from examples.training import regression
 

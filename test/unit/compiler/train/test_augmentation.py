@@ -75,6 +75,21 @@ def test_within_the_step() -> None:
     assert sharded.take((x, y))["first"] != 0
 
 
+def test_metrics_see_the_changed_targets() -> None:
+    """Targets that are augmented with the inputs are what a step's metrics compare with."""
+    x, y = np.ones((4, 3), np.float32), np.arange(4, dtype=np.float32)
+    trainer = train.Trainer(
+        nn.Linear(3, 1),
+        optim.sgd(0.0),
+        lambda model, x, y: nn.mse_loss(model(x)[:, 0], y),
+        augment=lambda x, y: (2 * x, y + mnp.mean(random.normal(nn.next_key(), (3,)))),
+        metrics="mse",
+    )
+    trainer.fit([(x, y)] * 3, epochs=2, progress=False)
+    for each in trainer.epochs:
+        assert each["mse"] == pytest.approx(each["loss"], rel=1e-5)
+
+
 @pytest.mark.parametrize(
     ("call", "says"),
     [
