@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp
@@ -29,10 +29,12 @@ from mlc.passes.plan.program.arena import ALIGN
 FILE_BYTES = 100_000
 """The bytes of kernels after which the next file begins. The compiler takes as long for a file's headers as for 10 kB
 of kernels."""
-LIBRARY_CALL = ", tid, threads);"  # ends the call of one
-FACTORS = ("mlc_cholesky_", "mlc_lu_", "mlc_triangular_solve_")
-OF_THEIR_OWN = {"mlc_forest_": "forest", "mlc_coupling(": "coupling", **dict.fromkeys(FACTORS, "factors")}
-"""How calls of some runtime library functions begin → their header, which is not mlc_library.h."""
+OF_THEIR_OWN = {
+    "forest": "forest",
+    "coupling": "coupling",
+    **dict.fromkeys(("cholesky", "lu", "triangular_solve"), "factors"),
+}
+"""Families of runtime library functions that have a header of their own, which is not mlc_library.h."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +54,12 @@ def program_of(module: ModuleOp) -> rt.ProgramOp:
 @dataclass(frozen=True)
 class Kernels:
     """The C functions of a module's kernels: kernel -> symbol, symbol -> C text. Kernels of equal text share a
-    symbol; the text of a kernel may have the functions of others, with which it shares a body."""
+    symbol; the text of a kernel may have the functions of others, with which it shares a body. ``headers``: those of
+    the runtime library functions that a symbol calls, where there are any."""
 
     symbols: dict[str, str]
     strings: dict[str, str]
+    headers: Mapping[str, set[str]] = field(default_factory=dict)
 
 
 def print_kernels(module: ModuleOp, lanes: int) -> Kernels:
@@ -64,7 +68,14 @@ def print_kernels(module: ModuleOp, lanes: int) -> Kernels:
     strings = {name: print_kernel(fn, "KERNEL", lanes) for name, fn in functions_of(module).items()}
     symbols = {name: f"k_{hashlib.sha256(text.encode()).hexdigest()[:16]}" for name, text in strings.items()}
     functions = {symbols[name]: text.replace("KERNEL", symbols[name], 1) for name, text in strings.items()}
-    return Kernels(symbols, shared_bodies(functions))
+    headers = {symbols[name]: headers_of(fn) for name, fn in functions_of(module).items()}
+    return Kernels(symbols, shared_bodies(functions), headers)
+
+
+def headers_of(fn: kernel.FuncOp) -> set[str]:
+    """Return the headers of the runtime library functions that a kernel calls."""
+    called = (o.function.data for o in fn.walk() if isinstance(o, kernel.LibraryCallOp))
+    return {next((h for name, h in OF_THEIR_OWN.items() if f"{c}_".startswith(f"{name}_")), "library") for c in called}
 
 
 def functions_of(module: ModuleOp) -> dict[str, kernel.FuncOp]:
@@ -86,7 +97,7 @@ def emit_c(
     signature = signature_of(program, functions, kernels.symbols, prefix, weights) | about
     signature |= _collectives(program, kernels)
     files = enumerate(groups(kernels.strings, file_bytes))
-    sources = {f"kernels_{n}.c": unit([kernels.strings[symbol] for symbol in group]) for n, group in files}
+    sources = {f"kernels_{n}.c": _file(kernels, group) for n, group in files}
     sources["model.c"] = print_model(program, prefix, kernels.symbols, signature, weights, isa)
     return Code(sources, signature, routine_families(program))
 
@@ -108,11 +119,15 @@ def routine_families(program: rt.ProgramOp) -> tuple[str, ...]:
     return tuple(sorted({*table, *(fn.split(".")[0] for fn in calls)}))
 
 
-def unit(strings: Sequence[str]) -> str:
-    """Return a C file of kernels. It includes only the headers that the kernels need, because parsing takes time."""
+def _file(kernels: Kernels, symbols: Sequence[str]) -> str:
+    called = {header for symbol in symbols for header in kernels.headers.get(symbol, ())}
+    return unit([kernels.strings[symbol] for symbol in symbols], called)
+
+
+def unit(strings: Sequence[str], called: Collection[str] = ()) -> str:
+    """Return a C file of kernels. It includes only the headers that the kernels need, because parsing takes time:
+    those of the library functions that are ``called``, or that of vectors."""
     text = "\n".join(["", *strings])
-    calls = [line.strip() for line in text.splitlines() if line.endswith(LIBRARY_CALL)]
-    called = {next((h for name, h in OF_THEIR_OWN.items() if c.startswith(name)), "library") for c in calls}
     headers = [f'#include "mlc_{name}.h"\n' for name in sorted(called) or ["kernel"]]
     return "".join([f"#define MLC_PARTS {' | '.join(parts_of(text)) or 0}\n", *headers, text])
 

@@ -75,4 +75,4 @@ def test_a_part_is_left_out(part: str) -> None:
     ],
 )
 def test_parts_of_a_text(text: str, parts: str, header: str) -> None:
-    assert unit([text]) == f'#define MLC_PARTS {parts}\n#include "mlc_{header}.h"\n\n{text}'
+    assert unit([text], {header} - {"kernel"}) == f'#define MLC_PARTS {parts}\n#include "mlc_{header}.h"\n\n{text}'
