@@ -14,7 +14,7 @@ from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NeedsConstant, NotSupported
 from mlc.frontends.build.folding.fold import Array, symbolic
 from mlc.frontends.build.runtime_scalars import Scalar, is_runtime
-from mlc.frontends.build.tensors import Maps, Pieces, Stack, Tensor, Value
+from mlc.frontends.build.tensors import Appended, Maps, Pieces, Stack, Tensor, Value
 from mlc.frontends.onnx.reading.data import TensorData
 from mlc.frontends.onnx.reading.sparse import dense_tensor
 from mlc.frontends.onnx.reading.types import string_of
@@ -67,7 +67,7 @@ class Node:
 
     def get(self, n: int) -> Tensor | None:
         x = self.inputs[n] if n < len(self.inputs) else None
-        if isinstance(x, list | Maps | Stack | Pieces):
+        if isinstance(x, list | Maps | Stack | Appended | Pieces):
             raise NotSupported(f"input {n} is a {'map, or a sequence of maps' if isinstance(x, Maps) else 'sequence'}")
         return x
 

@@ -141,7 +141,7 @@ def _outputs(node: Node, last: Sequence[Tensor], collected: Sequence[Tensor]) ->
     """The outputs of the node: of what an iteration collects, the tensors that it appends to sequences come last."""
     states, rows = iter(last), iter(collected[node.outputs - len(node) + 2 :])
     carried = [
-        next(states) if isinstance(s, Tensor) else with_rows(node.build, s, next(rows)) for s in node.inputs[2:]
+        with_rows(node.build, s, next(rows)) if isinstance(s, Stack | list) else next(states) for s in node.inputs[2:]
     ]
     return (*carried, *collected[: node.outputs - len(carried)])
 
