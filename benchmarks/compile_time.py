@@ -1,8 +1,9 @@
 """Compile time with open dimensions and with fixed ones: `python -m benchmarks.compile_time FILE… [--dim N=5]`.
 
-Two rows a model, as it is shipped and with its dimensions fixed: nodes, kernels, lines of C, CPU seconds of the passes
-(of which tile and loops) and of the C compiler, and the budget of 2 + nodes/100 CPU seconds. Each row is compiled in a
-process of its own, with nothing in the cache. A model may also be a family of `benchmarks.models`.
+Two rows a model, as it is shipped and with its dimensions fixed: nodes, kernels, of which so many are long or wide
+(`benchmarks.kernel_budgets`), lines of C, CPU seconds of the passes (of which tile and loops) and of the C compiler,
+and the budget of 2 + nodes/100 CPU seconds. Each row is compiled in a process of its own, with nothing in the cache. A
+model may also be a family of `benchmarks.models`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import onnx
 
 from benchmarks import models
 
-HEAD = f"{'model':<28}{'dims':<6}{'nodes':>6}{'kernels':>8}{'lines':>8}{'ops':>8}"
+HEAD = f"{'model':<28}{'dims':<6}{'nodes':>6}{'kernels':>8}{'long':>6}{'wide':>6}{'lines':>8}{'ops':>8}"
 COLUMNS = ("passes", "tile", "loops", "C", "total", "budget")
 
 
@@ -31,6 +32,8 @@ class Cost:
     """Of one compilation: sizes of what was made, and CPU seconds of all processes."""
 
     kernels: int
+    long: int
+    wide: int
     lines: int
     operations: int
     passes: float
@@ -45,6 +48,7 @@ class Cost:
 
 def compiled(path: str, dims: Mapping[str, int], target: str, threads: int) -> Cost:
     """The cost of compiling one model in this process, with the imports of mlc."""
+    from benchmarks.kernel_budgets import long_kernels, wide_kernels
     from mlc.api import make_options
     from mlc.driver.artifact.write_artifact import write_artifact
     from mlc.driver.cache.cache_key import Needs
@@ -67,7 +71,8 @@ def compiled(path: str, dims: Mapping[str, int], target: str, threads: int) -> C
     loops = max((step.ops_after for step in timer.steps if step.stage == "loops"), default=0)
     stages, times = timer.stages(), os.times()
     passes, c = times.user + times.system, times.children_user + times.children_system
-    return Cost(len(lowered.signature["kernels"]), lines, loops, passes, stages["tile"], stages["loops"], c)
+    long, wide = len(long_kernels(lowered.sources)), len(wide_kernels(lowered.module))
+    return Cost(len(lowered.signature["kernels"]), long, wide, lines, loops, passes, stages["tile"], stages["loops"], c)
 
 
 def measure(path: Path, dims: Mapping[str, int], target: str, threads: int, patience: float) -> Cost | str:
@@ -92,7 +97,7 @@ def row(name: str, kind: str, nodes: int, cost: Cost | str) -> str:
         return f"{head}  {cost}"
     figures = (cost.passes, cost.tile, cost.loops, cost.c, cost.total, min(2 + nodes / 100, 20))
     cells = "".join(f"{n:>8.2f}" for n in figures)
-    return f"{head}{cost.kernels:>8}{cost.lines:>8}{cost.operations:>8}{cells}"
+    return f"{head}{cost.kernels:>8}{cost.long:>6}{cost.wide:>6}{cost.lines:>8}{cost.operations:>8}{cells}"
 
 
 def nodes_of(graph: onnx.GraphProto) -> int:
