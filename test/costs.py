@@ -24,6 +24,7 @@ SLOW = {
     "test_torch_control", "test_torch_edges", "test_torch_elementwise", "test_torch_function", "test_torch_layers",
     "test_torch_programs", "test_torch_state", "test_torch_tensors", "test_torch_ties", "test_torch_training",
     "test_trainer", "test_training_losses", "test_vector_math", "test_vectors", "test_vmap",
+    "test_beside_onnxruntime", "test_generate", "test_mixed_models", "test_quantized_training",
 }  # fmt: skip
 """Files of these folders that took over three seconds of CPU time: most of them compile many kernels."""
 
