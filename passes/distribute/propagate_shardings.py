@@ -28,7 +28,7 @@ class PropagateShardings(ModulePass):
     """Write the states of all operators along ``axis``. Nothing is changed without a mesh.
 
     Raises:
-        MlcError: an argument, or a tensor that the user divides, has no equal blocks.
+        InputError: an argument, or a tensor that the user divides, has no equal blocks.
     """
 
     name = "propagate-shardings"

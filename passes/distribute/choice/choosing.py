@@ -11,7 +11,7 @@ from mlc.dialects.dist import ReshardOp, ShardingAttr, ShardOp, State
 from mlc.dialects.dist.states import WHOLE, PartialAttr, SplitAttr, WindowAttr
 from mlc.dialects.graph import GraphOp, source_nodes
 from mlc.dialects.types import STRING, element_of, shape_of
-from mlc.errors import MlcError
+from mlc.errors import InputError
 from mlc.passes.distribute.choice.matching import linear_strategy
 from mlc.passes.distribute.choice.written import sharding_of
 from mlc.passes.distribute.rules.cost import bytes_of, moved
@@ -48,13 +48,13 @@ class Chooser:
         """Return the state that the user gives a value."""
         state = WHOLE if sharding is None else sharding.state(self.axis)
         if isinstance(state, SplitAttr) and element_of(x) == STRING:
-            raise MlcError(f"The {what} of strings is divided along '{self.axis}'", hint="Leave strings whole")
+            raise InputError(f"The {what} of strings is divided along '{self.axis}'", hint="Leave strings whole")
         extent = shape_of(x)[state.dim] if isinstance(state, SplitAttr) and state.dim < len(shape_of(x)) else 0
         if isinstance(state, SplitAttr) and (not isinstance(extent, int) or not extent or extent % self.blocks):
             size = f"{extent or 'no'} elements, which {self.blocks} ranks do not divide evenly"
             hint = "Pad the array, divide another dimension, or choose another mesh"
-            raise MlcError(f"The {what} of {x.type} is divided along '{self.axis}': dimension {state.dim} has {size}",
-                           hint=hint)  # fmt: skip
+            where = f"The {what} of {x.type} is divided along '{self.axis}'"
+            raise InputError(f"{where}: dimension {state.dim} has {size}", hint=hint)
         return state
 
     def _of(self, op: Operation) -> Strategy:
