@@ -75,4 +75,4 @@ def _ancestors(graph: Graph, views: set[Node]) -> list[Node]:
 
 def _evaluated(node: Node, values: Mapping[Node, Any]) -> Any:
     with torch.no_grad():
-        return node.target(*resolved(node.args, values), **resolved(node.kwargs, values))  # type: ignore[operator]
+        return node.target(*resolved(node.args, values), **resolved(node.kwargs, values))
