@@ -46,7 +46,10 @@ def command(
     ] = 0,
     max_error: Annotated[
         float | None,
-        typer.Option(help="Leave layers in f32 until the outputs differ by at most this share.", show_default=False),
+        typer.Option(
+            help="Leave layers in f32 until the outputs differ by at most this share (root mean square).",
+            show_default=False,
+        ),
     ] = None,
     prune: Annotated[
         str, typer.Option(help="First prune weights: 0.5, 2:4 or channels:0.25.", metavar="HOW", show_default=False)

@@ -65,8 +65,8 @@ def quantize(
         settings: the fields of :class:`mlc.quantization.settings.Settings`.
 
     Raises:
-        InputError: a malformed model, one with nothing to quantize, an unknown node in ``exclude``, or data that do not
-            fit.
+        InputError: a malformed model, one with nothing to quantize, an unknown node in ``exclude``, data that do not
+            fit, or a ``max_error`` that pruning alone exceeds.
     """
     chosen = _settings(settings)
     say("reading the model")
@@ -77,7 +77,7 @@ def quantize(
         raise InputError(f"{what} needs calibration data", hint="Give --data x.npz, data= in Python")
     before, size = None if samples is None else network.copy(), size_of(network.proto)
     notes = _smaller(network, chosen, say)
-    reports = _quantized(network, chosen, samples, say)
+    reports = _quantized(network, chosen, samples, say, before if notes else None)
     for each in reports:
         each.why = "; ".join(filter(None, (notes.get(each.name, ""), each.why)))
     network.drop_unused()
@@ -122,8 +122,12 @@ def _chosen(network: Network, settings: Settings) -> list[Layer]:
     return [layer for layer in layers_of(network) if layer.name not in settings.exclude]
 
 
-def _quantized(network: Network, settings: Settings, samples: Samples | None, say: Say) -> list[LayerReport]:
-    """Quantize in place; a report of each layer, without the errors of outputs."""
+def _quantized(
+    network: Network, settings: Settings, samples: Samples | None, say: Say, before: Network | None
+) -> list[LayerReport]:
+    """Quantize in place; a report of each layer, without the errors of outputs. ``before``: the network as it was
+    given, where that was pruned or factorized.
+    """
     form, allowed = form_of(settings), {layer.name for layer in _chosen(network, settings)}
     reports = {layer.name: LayerReport(layer.name, layer.op, "f32") for layer in layers_of(network)}
     if form is None:
@@ -139,7 +143,7 @@ def _quantized(network: Network, settings: Settings, samples: Samples | None, sa
         say("calibrating")
         form.ranges = _ranges(network, layers, form, samples)
     if settings.mixes and samples is not None:
-        layers = _mixed(network, layers, form, settings, samples, reports, say)
+        layers = _mixed(network, layers, form, settings, samples, reports, say, before)
     say(f"quantizing {len(layers)} layers")
     for layer in layers:
         reports[layer.name].form = form.name
@@ -172,10 +176,11 @@ def _mixed(
     samples: Samples,
     reports: dict[str, LayerReport],
     say: Say,
+    before: Network | None,
 ) -> list[Layer]:
     """The layers that are quantized, once those that cost most are left out."""
     say("measuring the sensitivity of layers")
-    switches = Switches.of(network, [layer.name for layer in layers], form, samples.batches)
+    switches = Switches.of(network, [layer.name for layer in layers], form, samples.batches, before)
     alone = switches.each()
     kept = kept_in_floats(switches, alone, settings.keep_f32_worst, settings.max_error)
     for name, error in alone.items():

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from onnx import TensorProto, helper
 
+from mlc.errors import InputError
 from mlc.quantization.execution import Run, runner
 from mlc.quantization.forms import Dynamic, Form, Static
 from mlc.quantization.layers import layers_of
@@ -21,40 +22,60 @@ TYPES = {"f32": TensorProto.FLOAT, "f16": TensorProto.FLOAT16}
 
 @dataclass
 class Switches:
-    """A model whose layers are quantized where their switch is 1; measures outputs for any set of them."""
+    """A model whose layers are quantized where their switch is 1; measures outputs for any set of them.
+
+    ``plain`` are its outputs without quantization, ``wanted`` those of the model before it was pruned or factorized.
+    """
 
     run: Run
     name: str
     layers: Sequence[str]
     batches: Sequence[Mapping[str, Array]]
     plain: list[dict[str, Array]]
+    wanted: list[dict[str, Array]]
 
     @classmethod
     def of(
-        cls, network: Network, layers: Sequence[str], form: Form, batches: Sequence[Mapping[str, Array]]
+        cls,
+        network: Network,
+        layers: Sequence[str],
+        form: Form,
+        batches: Sequence[Mapping[str, Array]],
+        before: Network | None = None,
     ) -> Switches:
-        """For layers by name."""
+        """For layers by name; ``before`` is the network as it was given, where that is another one."""
         copy = network.copy()
         name = _switched(copy, layers, form)
         few, zeros = batches[:MOST_BATCHES], np.zeros(len(layers), np.float32)
         run = runner(copy.proto, {**few[0], name: zeros})
-        return cls(run, name, layers, few, [run({**batch, name: zeros}) for batch in few])
+        plain = [run({**batch, name: zeros}) for batch in few]
+        return cls(run, name, layers, few, plain, plain if before is None else _outputs(before, few))
 
     def error(self, quantized: set[str]) -> float:
-        """The size (root of the sum of squares) of an output's difference, as a share of its own; the largest one."""
+        """The size (root of the sum of squares) of an output's difference from the given model's, as a share of its
+        own; the largest one.
+        """
+        return self._difference(quantized, self.wanted)
+
+    def each(self) -> dict[str, float]:
+        """The error with one layer quantized, for each, beside the model with none."""
+        return {layer: self._difference({layer}, self.plain) for layer in self.layers}
+
+    def _difference(self, quantized: set[str], wanted: Sequence[Mapping[str, Array]]) -> float:
         on = np.array([layer in quantized for layer in self.layers], np.float32)
         noise, signal = dict[str, float](), dict[str, float]()
-        for batch, plain in zip(self.batches, self.plain, strict=True):
+        for batch, right in zip(self.batches, wanted, strict=True):
             for name, found in self.run({**batch, self.name: on}).items():
                 if np.issubdtype(found.dtype, np.floating):
-                    wide = plain[name].astype(np.float64)
+                    wide = right[name].astype(np.float64)
                     noise[name] = noise.get(name, 0.0) + float(np.square(found - wide).sum())
                     signal[name] = signal.get(name, 0.0) + float(np.square(wide).sum())
         return max((relative(noise[name], signal[name]) for name in noise), default=0.0)
 
-    def each(self) -> dict[str, float]:
-        """The error with one layer quantized, for each."""
-        return {layer: self.error({layer}) for layer in self.layers}
+
+def _outputs(network: Network, batches: Sequence[Mapping[str, Array]]) -> list[dict[str, Array]]:
+    run = runner(network.proto, batches[0])
+    return [run(batch) for batch in batches]
 
 
 def relative(noise: float, signal: float) -> float:
@@ -63,10 +84,17 @@ def relative(noise: float, signal: float) -> float:
 
 
 def kept_in_floats(switches: Switches, by_layer: Mapping[str, float], worst: int, limit: float | None) -> set[str]:
-    """The layers to leave in f32: the ``worst`` ones, and as few more of these as bring the error under ``limit``."""
+    """The layers to leave in f32: the ``worst`` ones, and as few more of these as bring the error under ``limit``.
+
+    Raises:
+        InputError: pruned or factorized, the model in f32 has a larger error.
+    """
     order = sorted(by_layer, key=lambda name: -by_layer[name])
     if limit is None:
         return set(order[:worst])
+    if (least := switches.error(set())) > limit:
+        what = f"Pruning and factorization alone change the outputs by {least:.3g}, and max_error allows {limit:g}"
+        raise InputError(what, hint="Prune less, keep a larger share for low_rank, or give a larger max_error")
     low, high = worst, len(order)
     while low < high:
         middle = (low + high) // 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -13,6 +14,7 @@ from quantizable import by_onnxruntime, checked, convolutions, drawn, made, node
 
 import mlc
 from mlc.cli import main
+from mlc.errors import InputError
 from mlc.quantization.low_rank import factors
 
 RANDOM = np.random.default_rng
@@ -78,6 +80,22 @@ def test_a_bound_of_the_error(uneven: tuple[onnx.ModelProto, dict[str, np.ndarra
         mixed = mlc.quantize(model, data, max_error=limit)
         assert apart(mixed) <= 1.05 * limit + 1e-6
         assert len(mixed.report.quantized) in layers
+
+
+def test_a_bound_of_the_error_counts_what_pruning_costs(
+    uneven: tuple[onnx.ModelProto, dict[str, np.ndarray]],
+) -> None:
+    model, data = uneven
+    plain = by_onnxruntime(model, data)[0]
+
+    def apart(**options: Any) -> float:
+        found = by_onnxruntime(mlc.quantize(model, data, prune="0.3", **options).model, data)[0]
+        return float(np.linalg.norm(found - plain) / np.linalg.norm(plain))
+
+    pruned = apart(mode="none")
+    assert apart(max_error=1.02 * pruned) <= 1.05 * 1.02 * pruned
+    with pytest.raises(InputError, match="Pruning and factorization alone change the outputs by"):
+        mlc.quantize(model, data, prune="0.3", max_error=0.9 * pruned)
 
 
 @pytest.mark.parametrize("how, zeros", [("0.5", 0.5), ("2:4", 0.5), ("1:4", 0.75)])
