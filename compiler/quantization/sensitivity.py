@@ -93,8 +93,10 @@ def kept_in_floats(switches: Switches, by_layer: Mapping[str, float], worst: int
     if limit is None:
         return set(order[:worst])
     if (least := switches.error(set())) > limit:
-        what = f"Pruning and factorization alone change the outputs by {least:.3g}, and max_error allows {limit:g}"
-        raise InputError(what, hint="Prune less, keep a larger share for low_rank, or give a larger max_error")
+        what = f"The outputs cannot stay within max_error={limit:g}"
+        why = f"pruning and factorization alone change them by {least:.3g}"
+        hint = "Prune less, keep a larger share for low_rank, or give a larger max_error"
+        raise InputError(f"{what}: {why}", hint=hint)
     low, high = worst, len(order)
     while low < high:
         middle = (low + high) // 2

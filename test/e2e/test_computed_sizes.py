@@ -136,3 +136,19 @@ def _agree(net: mlc.Model, session: onnxruntime.InferenceSession, feeds: dict[st
             net.run(feeds)
         return
     np.testing.assert_allclose(net.run(feeds)["y"], wanted, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("rows", ["NonZero(x)", "Compress(x, c)", "Unique<sorted=1>(x)"])
+def test_elements_that_data_counts_are_no_more_than_there_are(rows: str) -> None:
+    """Reading at them needs no check, which would be one more output of the artifact."""
+    proto = onnx.parser.parse_model(
+        f'''<ir_version: 10, opset_import: ["" : 20]> g (float[n] x, bool[n] c) => (float[] y)
+        {{ minus = Constant<value_ints=[-1]>() i = {rows} j = Reshape(i, minus) k = Cast<to=7>(j) y = Gather(x, k) }}'''
+    )
+    proto.graph.output[0].type.tensor_type.ClearField("shape")
+    with mlc.compile(proto) as net:
+        assert [size["bound"] for size in net.signature["sizes"]] == ["n"]
+        if rows == "NonZero(x)":
+            x = np.array([0, 2, 0, -1, 3], "f")
+            np.testing.assert_array_equal(net.run({"x": x, "c": x > 0})["y"], x[x != 0])
+            assert net.run({"x": x[:0], "c": x[:0] > 0})["y"].shape == (0,)

@@ -10,7 +10,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects.graph import with_nodes
 from mlc.dialects.graph.loop import steps_of
-from mlc.dialects.graph.sizes import sizes_of
+from mlc.dialects.graph.sizes import SizedOp, sizes_of
 from mlc.dialects.semantics.dims import Dim, DimLike, condition, dim_max, equality, evaluate, pretty
 from mlc.dialects.semantics.strings import StringTable
 from mlc.dialects.types import tensor
@@ -39,6 +39,7 @@ class Insertion:
         self.location = ""  # the operator that messages name: "Resize at node 'up'"
         self.string_table = StringTable()
         self.guards: dict[Dim, str] = {}  # dimensions that must be at least 0, and the operators that need it
+        self.most: dict[str, DimLike] = {}  # an upper bound of each run-time dimension
         self.branches = 0  # around this block, of which one runs: guards inside hold only there
         self.sizes = 0  # run-time dimensions so far
         self.random = 0  # random operators without a seed so far
@@ -150,6 +151,8 @@ class Insertion:
             raise NotSupported(_too_large(op, result))
         if values_of(result.shape):
             raise NeedsConstant("a size that is computed at run time")
+        if isinstance(op, SizedOp):
+            self.most[op.size.data] = op.bound
         for d in result.shape:
             self.refuse_empty(d)
         return result
@@ -205,8 +208,12 @@ class Insertion:
         if isinstance(results, int):
             self.refuse_empty(extent - 1)
             self.require(extent, min(results, 1))
-        elif isinstance(guard, Dim) and guard not in self.guards and not implied(guard, ()):
+        elif isinstance(guard, Dim) and guard not in self.guards and not implied(guard, self._bounds_in(guard)):
             self._guard(guard)
+
+    def _bounds_in(self, value: Dim) -> list[DimLike]:
+        """What is at least 0 of each run-time dimension in ``value``: its upper bound less the dimension."""
+        return [self.most[name] - Dim.symbol(name) for name in sorted(value.symbols() & self.most.keys())]
 
     def _guard(self, guard: DimLike) -> None:
         """Add a guard: a run fails, before it computes, where ``guard`` is below 0."""

@@ -94,7 +94,7 @@ def test_a_bound_of_the_error_counts_what_pruning_costs(
 
     pruned = apart(mode="none")
     assert apart(max_error=1.02 * pruned) <= 1.05 * 1.02 * pruned
-    with pytest.raises(InputError, match="Pruning and factorization alone change the outputs by"):
+    with pytest.raises(InputError, match="pruning and factorization alone change them by"):
         mlc.quantize(model, data, prune="0.3", max_error=0.9 * pruned)
 
 
