@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -15,16 +14,14 @@ from mlc.dialects.semantics.dims import Dim, DimLike, condition, dim_max, equali
 from mlc.dialects.semantics.strings import StringTable
 from mlc.dialects.types import tensor
 from mlc.dialects.weights import WeightStore
-from mlc.frontends.build.errors import NeedsConstant, NotSupported
+from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.folding.comparisons import at_least, needs_nonempty, relied_on
 from mlc.frontends.build.folding.fold import divisors
 from mlc.frontends.build.folding.prove import always_zero, implied, never_zero
+from mlc.frontends.build.methods.result_limits import check_result
 from mlc.frontends.build.methods.scopes import Scope, block_of
 from mlc.frontends.build.runtime_scalars import RuntimeScalars, Scalar, values_of
 from mlc.frontends.build.tensors import Tensor
-
-MAX_RANK = 64  # of NumPy's arrays, through which tensors come and go
-MAX_ELEMENTS = 1 << 43  # of 16 bytes: the addresses of a process, 2^47
 
 
 class Insertion:
@@ -145,12 +142,7 @@ class Insertion:
             NotSupported: a size of the result is below 0.
         """
         result = Tensor.of(self._insert(op), element)
-        if any(isinstance(d, int) and d < 0 for d in result.shape):
-            raise NotSupported(f"sizes below 0 in {op.name} to {result}")
-        if result.rank > MAX_RANK or math.prod(map(_size, result.shape)) > MAX_ELEMENTS:
-            raise NotSupported(_too_large(op, result))
-        if values_of(result.shape):
-            raise NeedsConstant("a size that is computed at run time")
+        check_result(op, result)
         if isinstance(op, SizedOp):
             self.most[op.size.data] = op.bound
         for d in result.shape:
@@ -240,17 +232,3 @@ class Insertion:
 
     def _with_node(self, op: Operation) -> Operation:
         return with_nodes(op, [self.node] if self.node else [])
-
-
-def _size(extent: DimLike) -> int:
-    """An extent. For an open one: its largest factor, which is about its value where all symbols are 1."""
-    return extent if isinstance(extent, int) else max(1, *(factor for _, factor in extent.terms))
-
-
-def _too_large(op: Operation, result: Tensor) -> str:
-    """The message that says why no machine can hold a result."""
-    given = ", ".join(str(Tensor.of(v)) for v in op.operands) or "nothing"
-    if result.rank > MAX_RANK:
-        return f"a tensor of rank {result.rank} (from {given}); the most is {MAX_RANK}: reshape it to fewer"
-    what = f"{result} (from {given}), which has more elements than any memory holds"
-    return f"a tensor {what}; make sizes, pads or repeats smaller"

@@ -15,7 +15,7 @@ from mlc.dialects.weights import WeightStore
 from mlc.errors import InputError
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.folding.fold import KNOWN_LIMIT, Array
-from mlc.frontends.build.methods.insertion import MAX_RANK
+from mlc.frontends.build.methods.result_limits import MAX_RANK
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.onnx.reading.protobuf_stream import INSIDE
 from mlc.frontends.onnx.reading.types import array_of, element_of_onnx
