@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from onnx import NodeProto, helper
+from onnx import helper
 
 from mlc.quantization.layers import Layer
-from mlc.quantization.network import CONTRIB, Array, Network, set_nodes
-from mlc.quantization.products import NodeMaker, Product, in_layout, product_of
+from mlc.quantization.network import CONTRIB, Array, Network
+from mlc.quantization.products import NodeMaker, Product, in_layout, product_of, rewrite
 from mlc.quantization.weights import Blocks, by_channel, checked, in_blocks
 
 LEVELS = 127
@@ -37,22 +37,17 @@ def quantized(layer: Layer, bits: int, size: int, symmetric: bool, search: bool)
 
 def write(network: Network, layers: list[Layer], bits: int, size: int, symmetric: bool, search: bool) -> None:
     """Replace products by MatMulNBits, and other weights by bytes that DequantizeLinear widens."""
-    for scope in list({id(layer.scope): layer.scope for layer in layers}.values()):
-        mine = {layer.name: layer for layer in layers if layer.scope is scope}
-        nodes, known = list[NodeProto](), dict[tuple[str, int | None], list[str]]()
-        for node in scope.graph.node:
-            layer = mine.get(node.name)
-            if layer is None:
-                nodes.append(node)
-                continue
-            maker = NodeMaker(network, layer, nodes)
-            if is_product(layer):
-                network.need(CONTRIB)
-                _multiplied(maker, product_of(layer), known, (bits, size, symmetric, search))
-            else:
-                node.input[layer.slot] = _widened(maker, known, search)
-                nodes.append(node)
-        set_nodes(scope.graph, nodes)
+
+    def change(maker: NodeMaker, known: dict[tuple[str, int | None], list[str]]) -> bool:
+        layer = maker.layer
+        if is_product(layer):
+            network.need(CONTRIB)
+            _multiplied(maker, product_of(layer), known, (bits, size, symmetric, search))
+            return True
+        layer.node.input[layer.slot] = _widened(maker, known, search)
+        return False
+
+    rewrite(network, layers, change)
 
 
 def _multiplied(

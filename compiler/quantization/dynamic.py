@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from onnx import NodeProto, helper
+from onnx import helper
 
 from mlc.quantization.layers import Layer
-from mlc.quantization.network import Array, Network, set_nodes
-from mlc.quantization.products import NodeMaker, product_of
+from mlc.quantization.network import Array, Network
+from mlc.quantization.products import NodeMaker, product_of, rewrite
 from mlc.quantization.weights import Quantized, by_channel, checked
 
 
@@ -32,18 +32,13 @@ def quantized(layer: Layer, levels: int, per_channel: bool, search: bool) -> Qua
 
 def write(network: Network, layers: list[Layer], levels: int, per_channel: bool, search: bool) -> None:
     """Replace the layers by products of integers, with the scales after them."""
-    for scope in list({id(layer.scope): layer.scope for layer in layers}.values()):
-        mine = {layer.name: layer for layer in layers if layer.scope is scope}
-        nodes, bytes_of = list[NodeProto](), dict[str, tuple[str, str, str]]()
-        for node in scope.graph.node:
-            layer = mine.get(node.name)
-            if layer is None:
-                nodes.append(node)
-                continue
-            maker = NodeMaker(network, layer, nodes)
-            weight = quantized(layer, levels, per_channel, search)
-            _convolution(maker, weight, bytes_of) if layer.is_convolution else _product(maker, weight, bytes_of)
-        set_nodes(scope.graph, nodes)
+
+    def change(maker: NodeMaker, known: Bytes) -> bool:
+        weight = quantized(maker.layer, levels, per_channel, search)
+        (_convolution if maker.layer.is_convolution else _product)(maker, weight, known)
+        return True
+
+    rewrite(network, layers, change)
 
 
 Bytes = dict[str, tuple[str, str, str]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,6 +97,13 @@ def _layer(node: NodeProto, scope: Scope) -> Layer | None:
         transposed = attribute(node, "transA" if slot == 0 else "transB", 0)
         return Layer(node, scope, slot, int(bool(transposed) == (slot == 0)), _bias(node, scope) if slot else None)
     return Layer(node, scope, slot, None if rank == 1 else rank - (1 if slot else 2))
+
+
+def by_scope(layers: Iterable[Layer]) -> Iterator[tuple[Scope, dict[str, Layer]]]:
+    """Each graph that has some of the layers, and these by name."""
+    given = list(layers)
+    for scope in {id(layer.scope): layer.scope for layer in given}.values():
+        yield scope, {layer.name: layer for layer in given if layer.scope is scope}
 
 
 def _is_weight(tensor: TensorProto | None) -> bool:

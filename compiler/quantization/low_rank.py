@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from onnx import NodeProto
 
 from mlc.quantization.layers import Layer
-from mlc.quantization.network import Array, Network, attribute, set_nodes
-from mlc.quantization.products import NodeMaker, product_of
+from mlc.quantization.network import Array, Network, attribute
+from mlc.quantization.products import NodeMaker, product_of, rewrite
 
 KERNEL = ("kernel_shape", "strides", "pads", "dilations", "auto_pad")
 
@@ -17,16 +18,12 @@ def factorize(network: Network, layers: list[Layer], share: float) -> dict[str, 
     smaller than the weight. What happened to each layer: its rank, or why it stays.
     """
     found = dict[str, str]()
-    for scope in list({id(layer.scope): layer.scope for layer in layers}.values()):
-        mine, nodes = {layer.name: layer for layer in layers if layer.scope is scope}, list[NodeProto]()
-        for node in scope.graph.node:
-            layer = mine.get(node.name)
-            why = "" if layer is None else _factorized(NodeMaker(network, layer, nodes), share)
-            if layer is None or not why.startswith("rank"):
-                nodes.append(node)
-            if layer is not None:
-                found[layer.name] = why
-        set_nodes(scope.graph, nodes)
+
+    def change(maker: NodeMaker, _: dict[Any, Any]) -> bool:
+        found[maker.layer.name] = why = _factorized(maker, share)
+        return why.startswith("rank")
+
+    rewrite(network, layers, change)
     return found
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from onnx import NodeProto, helper
 
-from mlc.quantization.layers import Layer
-from mlc.quantization.network import Array, Network, attribute
+from mlc.quantization.layers import Layer, by_scope
+from mlc.quantization.network import Array, Network, attribute, set_nodes
 from mlc.quantization.weights import checked
 
 
@@ -47,6 +47,20 @@ def in_layout(layer: Layer, weight: Array) -> Array:
     """The weight of a product as the model has it: Gemm may transpose it."""
     flipped = layer.op == "Gemm" and layer.axis == (0 if layer.slot else 1)
     return weight.T if flipped else weight
+
+
+def rewrite(network: Network, layers: Iterable[Layer], change: Callable[[NodeMaker, dict[Any, Any]], bool]) -> None:
+    """Let ``change`` make nodes for each layer; it says whether they take the place of the layer's own node.
+
+    Its second argument is a dictionary for the constants that the layers of one graph share.
+    """
+    for scope, mine in by_scope(layers):
+        nodes, shared = list[NodeProto](), dict[Any, Any]()
+        for node in scope.graph.node:
+            layer = mine.get(node.name)
+            if layer is None or not change(NodeMaker(network, layer, nodes), shared):
+                nodes.append(node)
+        set_nodes(scope.graph, nodes)
 
 
 @dataclass

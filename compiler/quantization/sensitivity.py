@@ -11,7 +11,7 @@ from onnx import TensorProto, helper
 from mlc.errors import InputError
 from mlc.quantization.execution import Run, runner
 from mlc.quantization.forms import Dynamic, Form, Static
-from mlc.quantization.layers import layers_of
+from mlc.quantization.layers import by_scope, layers_of
 from mlc.quantization.network import Array, Network, set_nodes
 from mlc.quantization.products import NodeMaker
 from mlc.quantization.static import Scale, result_of
@@ -113,11 +113,10 @@ def _switched(network: Network, names: Sequence[str], form: Form) -> str:
     network.proto.graph.input.append(helper.make_tensor_value_info(switches, TensorProto.FLOAT, [len(names)]))
     chosen = {layer.name: layer for layer in layers_of(network) if layer.name in names}
     scales = form.scales(list(chosen.values())) if isinstance(form, Static) else {}
-    for scope in list({id(layer.scope): layer.scope for layer in chosen.values()}.values()):
+    for scope, mine in by_scope(chosen.values()):
         nodes = list(scope.graph.node)
-        mine = [each for each in chosen.values() if each.scope is scope]
-        makers = {layer.name: NodeMaker(network, layer, nodes) for layer in mine}
-        on = {layer.name: _switch(makers[layer.name], switches, list(names).index(layer.name)) for layer in mine}
+        makers = {name: NodeMaker(network, layer, nodes) for name, layer in mine.items()}
+        on = {name: _switch(maker, switches, list(names).index(name)) for name, maker in makers.items()}
         if isinstance(form, Static):
             _switch_results(makers, on, scales)
         for name, maker in makers.items():  # the weight first: its form may follow from the operand
