@@ -41,16 +41,7 @@ class Distribution:
         fields = dataclasses.fields(cls)  # type: ignore[arg-type]
         held = tuple(f.name for f in fields if not f.metadata.get("static"))
         fixed = tuple(f.name for f in fields if f.metadata.get("static"))
-
-        def flatten(given: Any) -> tuple[list[Any], Any, tuple[str, ...]]:
-            return [getattr(given, n) for n in held], tuple(getattr(given, n) for n in fixed), held
-
-        def unflatten(values: Any, children: Any) -> Any:
-            made = object.__new__(cls)
-            vars(made).update(zip((*fixed, *held), (*values, *children), strict=True))
-            return made
-
-        trees.register(cls, flatten, unflatten)
+        trees.register_fields(cls, held, fixed)
 
     def __post_init__(self) -> None:
         """Lists become arrays: they are parameters, and no trees of them."""

@@ -78,16 +78,7 @@ class Module:
         fields = dataclasses.fields(cls)  # type: ignore[arg-type]
         fixed = ("training", *(f.name for f in fields if f.metadata.get("static")))
         held = tuple(f.name for f in fields if f.name not in fixed)
-
-        def flatten(module: Any) -> tuple[list[Any], Any, tuple[str, ...]]:
-            return [getattr(module, n) for n in held], tuple(getattr(module, n) for n in fixed), held
-
-        def unflatten(values: Any, children: Any) -> Any:
-            made = object.__new__(cls)
-            vars(made).update(zip((*fixed, *held), (*values, *children), strict=True))
-            return made
-
-        trees.register(cls, flatten, unflatten)
+        trees.register_fields(cls, held, fixed)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in self.__dataclass_fields__ and name != "training":  # type: ignore[attr-defined]

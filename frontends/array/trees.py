@@ -57,6 +57,23 @@ def register(cls: type, flatten: Callable[..., Any], unflatten: Callable[..., An
     optree.register_pytree_node(cls, flatten, unflatten, path_entry_type=optree.GetAttrEntry, namespace=NAMESPACE)
 
 
+def register_fields(cls: type, held: tuple[str, ...], fixed: tuple[str, ...]) -> None:
+    """Make instances of a class trees of the attributes ``held``; those of ``fixed`` are part of the structure.
+
+    A tree is put together without a call of ``__init__``.
+    """
+
+    def flatten(instance: Any) -> tuple[list[Any], Any, tuple[str, ...]]:
+        return [getattr(instance, n) for n in held], tuple(getattr(instance, n) for n in fixed), held
+
+    def unflatten(values: Any, children: Any) -> Any:
+        made: Any = object.__new__(cls)
+        vars(made).update(zip((*fixed, *held), (*values, *children), strict=True))
+        return made
+
+    register(cls, flatten, unflatten)
+
+
 def tree_map(
     function: Callable[..., Any], tree: Any, *rest: Any, is_leaf: Callable[[Any], bool] | None = None
 ) -> Any:
