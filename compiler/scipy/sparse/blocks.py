@@ -108,14 +108,4 @@ def _of_dense(given: Any, blocksize: tuple[int, int] | None) -> tuple[tuple[Any,
     return (blocks[at], at[1], pointers), (rows, columns)
 
 
-def _flatten(matrix: bsr_array) -> tuple[list[Any], Any, tuple[str, ...]]:
-    return [getattr(matrix, name) for name in FIELDS], matrix.shape, FIELDS
-
-
-def _unflatten(shape: tuple[int, int], children: Any) -> bsr_array:
-    made = object.__new__(bsr_array)
-    vars(made).update(zip(FIELDS, children, strict=True), shape=shape)
-    return made
-
-
-trees.register(bsr_array, _flatten, _unflatten)
+trees.register_fields(bsr_array, FIELDS, ("shape",))

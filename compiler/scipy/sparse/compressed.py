@@ -68,16 +68,7 @@ class Compressed(Sparse):
         self.indices, self.indptr, self.major = known
 
     def __init_subclass__(cls) -> None:
-        def flatten(matrix: Any) -> tuple[list[Any], Any, tuple[str, ...]]:
-            return [getattr(matrix, name) for name in FIELDS], matrix.shape, FIELDS
-
-        def unflatten(shape: Any, children: Any) -> Any:
-            made = object.__new__(cls)
-            vars(made).update(zip(FIELDS, children, strict=True))
-            made.shape = shape
-            return made
-
-        trees.register(cls, flatten, unflatten)
+        trees.register_fields(cls, FIELDS, ("shape",))
 
     @property
     def coords(self) -> tuple[Array, Array]:
