@@ -29,9 +29,8 @@ PASSES = {
     "fuse": "factor-sums reassociate-sums fuse-reductions expand-contractions expand-winograd sink-reshapes"
     " split-yields split-concats defer-normalization form-kernels deduplicate-kernels delay-updates",
     "kernel": "requantize-in-floats lower-kernels count-work verify-kernel",
-    "schedule": "raise-to-poly prove-in-place apply-tuned apply-schedules choose-schedule collapse-iterators"
-    " apply-parts split-reductions choose-gpu-schedule partition-parallel-loops"
-    " verify-poly",
+    "schedule": "prove-in-place apply-tuned apply-schedules choose-schedule collapse-iterators"
+    " apply-parts split-reductions choose-gpu-schedule partition-parallel-loops",
     "schedule.masks": "restrict-domains compute-bands",
     "tile": "tile-kernels",
     "loops": "lower-tiles merge-tail-reductions roll-epilogues spill-locals verify-loops",

@@ -5,8 +5,7 @@
 | the first of stage ``graph`` | a graph without layouts (``verify-graph``) |
 | the first of stage ``layout`` | a graph with the layouts of a target (``verify-layout``); ``graph.pack`` is allowed |
 | ``form-kernels`` | the main function calls kernels of graph operators |
-| ``lower-kernels`` | kernels of computations on buffers (``verify-kernel``) |
-| ``raise-to-poly`` | kernels of statements, then of tiles (``verify-poly``) |
+| ``lower-kernels`` | kernels of statements on buffers, later of tiles (``verify-kernel``) |
 | ``lower-tiles`` | kernels of loops (``verify-loops``) |
 | ``promote-locals`` | the same, with operations of thread blocks: for GPUs only |
 | ``build-program`` | a host program that launches kernels (``verify-plan``) |
@@ -27,7 +26,6 @@ from mlc.passes.layout.verify_layout import VerifyLayout
 from mlc.passes.legality import TENSORS, Level
 from mlc.passes.loops import verify_loops
 from mlc.passes.plan import verify_plan
-from mlc.passes.schedule import verify_poly
 
 Rules = Callable[[ModuleOp], None]
 
@@ -42,7 +40,6 @@ RULES: dict[str, Rules] = {
     "layout": lambda module: verify_module(module, VerifyLayout.name),
     "fuse.form-kernels": KERNELS_OF_OPERATORS.verify,
     "kernel.lower-kernels": verify_kernel.LEVEL.verify,
-    "schedule.raise-to-poly": verify_poly.LEVEL.verify,
     "loops.lower-tiles": verify_loops.LEVEL.verify,
     "loops.promote-locals": verify_loops.DEVICE_LEVEL.verify,
     "plan.build-program": verify_plan.DEVICE_LEVEL.verify,

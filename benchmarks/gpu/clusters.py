@@ -22,11 +22,9 @@ from mlc.dialects.poly import LoopNest
 from mlc.driver.lower import run
 from mlc.driver.onnx_source import OnnxSource
 from mlc.options import Options
-from mlc.passes.context import MlcContext
 from mlc.passes.cost.nest_time import block_time
 from mlc.passes.schedule.gpu.tensor_cores import tensor_cores
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
-from mlc.passes.schedule.raise_to_poly import RaiseToPoly
 from mlc.target import GpuTarget
 from mlc.tools.tables import console, table
 
@@ -50,7 +48,6 @@ def choice(m: int, n: int, k: int, gpu: GpuTarget) -> Choice:
     text = f"product (float16[{m},{k}] a, float16[{k},{n}] b) => (float16[{m},{n}] y) {{ y = MatMul (a, b) }}"
     imported = OnnxSource.of(onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]>\n{text}')).imported({})
     run(imported.module, imported.weights, Options(target=gpu), ("graph", "layout", "fuse", "kernel"))
-    RaiseToPoly().apply(MlcContext(target=gpu), imported.module)
     (fn,) = [o for o in imported.module.ops if isinstance(o, FuncOp)]
     statements = statements_of(fn)
     first, *others = tensor_cores(statements, gpu)

@@ -42,8 +42,6 @@ from mlc.passes.schedule.masks.compute_bands import ComputeBands
 from mlc.passes.schedule.masks.restrict_domains import RestrictDomains
 from mlc.passes.schedule.partition_parallel_loops import PartitionParallelLoops
 from mlc.passes.schedule.prove_in_place import ProveInPlace
-from mlc.passes.schedule.raise_to_poly import RaiseToPoly
-from mlc.passes.schedule.verify_poly import VerifyPoly
 from mlc.passes.tile.tile_kernels import TileKernels
 from mlc.pipelines.backend import Stages
 
@@ -63,10 +61,10 @@ def cpu_pipeline(options: Options) -> Stages:
                   Rematerialize(options.peak_memory), DeferNormalization(), FormKernels(),
                   DeduplicateKernels(), DelayUpdates(), ApplyTuned(options.tuned_lines())]),
         ("kernel", [*in_floats, LowerKernels(), CountWork(), VerifyKernel()]),
-        ("schedule", [RaiseToPoly(), CollapseIterators(), RestrictDomains(options.numerics), ComputeBands(),
+        ("schedule", [CollapseIterators(), RestrictDomains(options.numerics), ComputeBands(),
                       ProveInPlace(), *given, ChooseSchedule(options.numerics), PartitionParallelLoops(),
-                      VerifyPoly()]),
-        ("tile", [TileKernels(), VerifyPoly()]),
+                      VerifyKernel()]),
+        ("tile", [TileKernels(), VerifyKernel()]),
         ("loops", [LowerTiles(), RollEpilogues(), SpillLocals(), VerifyLoops()]),
         ("plan", [BuildProgram(), OverlapCollectives(), PlanMemory(redzones=bool(options.sanitize)), InsertBarriers(),
                   AnnotateLaunches(), VerifyPlan()]),

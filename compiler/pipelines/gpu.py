@@ -66,9 +66,7 @@ from mlc.passes.schedule.collapse_iterators import CollapseIterators
 from mlc.passes.schedule.masks.compute_bands import ComputeBands
 from mlc.passes.schedule.masks.restrict_domains import RestrictDomains
 from mlc.passes.schedule.prove_in_place import ProveInPlace
-from mlc.passes.schedule.raise_to_poly import RaiseToPoly
 from mlc.passes.schedule.split_reductions import SplitReductions
-from mlc.passes.schedule.verify_poly import VerifyPoly
 from mlc.passes.tile.tile_kernels import TileKernels
 from mlc.pipelines.backend import Stages
 
@@ -93,10 +91,10 @@ def gpu_pipeline(options: Options) -> Stages:
                   Rematerialize(options.peak_memory), DeferNormalization(), FormKernels(), DeduplicateKernels(),
                   DelayUpdates(), tuned]),
         ("kernel", [LowerKernels(float8=True), CountWork(), VerifyKernel()]),
-        ("schedule", [RaiseToPoly(), CollapseIterators(), *parts, SplitReductions(options.numerics),
+        ("schedule", [CollapseIterators(), *parts, SplitReductions(options.numerics),
                       RestrictDomains(options.numerics), ComputeBands(), tuned, *given,
-                      ChooseGpuSchedule(options.numerics), ProveInPlace(), VerifyPoly()]),
-        ("tile", [TileKernels(), VerifyPoly()]),
+                      ChooseGpuSchedule(options.numerics), ProveInPlace(), VerifyKernel()]),
+        ("tile", [TileKernels(), VerifyKernel()]),
         ("loops", [LowerTiles(), VerifyLoops(), MergeTailReductions(), PromoteLocals(), SpillLocals(), StageOperands(),
                    UseTensorCores(options.numerics), UseWarpgroups(options.numerics), UseExp2(), HoistCopies(),
                    CopyByTma(), StoreByTma(), SpecializeWarps(), RasterTiles(), StreamK(), PipelineCopies(),

@@ -1,7 +1,7 @@
 """mlc-opt: any pass on textual IR. It is xDSL's ``xdsl-opt`` with the dialects and passes of mlc.
 
 mlc-opt model.mlir -p fold-constants,fuse-maps
-mlc compile model.onnx --emit kernel | mlc-opt --for-target x86-64-v3 -p raise-to-poly,choose-schedule
+mlc compile model.onnx --emit kernel | mlc-opt --for-target x86-64-v3 -p choose-schedule
 
 ``--target`` is xDSL's, and says what is printed; ``--for-target`` says which machine the passes compile for.
 """

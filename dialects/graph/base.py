@@ -2,7 +2,7 @@
 
 A structured operator declares in :meth:`StructuredOp.statements` its loop nests over its operands. From that one
 declaration come its NumPy reference (:meth:`StructuredOp.evaluate`), its verification, its fusion kind and its
-lowering to ``kernel.generic``.
+lowering to ``poly.statement``.
 """
 
 from __future__ import annotations

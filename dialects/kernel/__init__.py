@@ -1,7 +1,7 @@
 """The ``kernel`` dialect: isolated fused regions, and tile-sized reads and writes of linear buffers.
 
 A ``kernel.func`` first contains graph operators on tensors and returns its results. Lowered, it has its inputs and then
-its outputs as buffers (destination-passing style), and contains ``kernel.generic``, then ``poly``, then loops.
+its outputs as buffers (destination-passing style), and contains ``poly.statement``, then tiles, then loops.
 """
 
 from xdsl.ir import Dialect
@@ -35,7 +35,7 @@ from mlc.dialects.kernel.facts import (
     WorkAttr,
 )
 from mlc.dialects.kernel.func import CallOp, FuncOp, LibraryCallOp, LocalOp, ReturnOp
-from mlc.dialects.kernel.generic import GenericOp, IndexOp, SymbolOp, YieldOp, verify_yield
+from mlc.dialects.kernel.iterators import IndexOp, SymbolOp
 from mlc.dialects.kernel.mma import (
     MMA_SHAPES,
     WARPGROUP_COLUMNS,
@@ -63,7 +63,7 @@ from mlc.dialects.kernel.tile import (
 Kernel = Dialect(
     "kernel",
     [
-        *(FuncOp, ReturnOp, CallOp, LocalOp, GenericOp, LibraryCallOp, YieldOp, IndexOp, SymbolOp),
+        *(FuncOp, ReturnOp, CallOp, LocalOp, LibraryCallOp, IndexOp, SymbolOp),
         *(ReadOp, WriteOp, PrefetchOp, GatherOp, ScatterOp, SlideOp, StepOp, LanewiseOp),
         *(BarrierOp, ClusterBarrierOp, ClusterRankOp, IterationOp, MmaOp, MmaWaitOp, MultiReductionOp),
         *(ArriveOp, OthersArrivedOp),
@@ -88,9 +88,7 @@ __all__ = [
     "ReturnOp",
     "CallOp",
     "LocalOp",
-    "GenericOp",
     "LibraryCallOp",
-    "YieldOp",
     "IndexOp",
     "SymbolOp",
     "ReadOp",
@@ -136,6 +134,5 @@ __all__ = [
     "SpecializeOp",
     "TensorMap",
     "TileAccess",
-    "verify_yield",
     "valid_of",
 ]

@@ -34,7 +34,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.kernel.declared import DeclaredFacts
 from mlc.dialects.kernel.effects import PURE, Accesses
-from mlc.dialects.kernel.generic import SymbolOp
+from mlc.dialects.kernel.iterators import SymbolOp
 from mlc.dialects.semantics.dims import DimLike, parse_dim, symbols_of
 
 

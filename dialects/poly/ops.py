@@ -23,7 +23,6 @@ from xdsl.traits import IsTerminator, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.kernel.effects import PURE, Accesses, Orders
-from mlc.dialects.kernel.generic import verify_yield
 from mlc.dialects.poly.attributes import AccessAttr, DomainAttr
 from mlc.dialects.semantics.dims import DimLike, parse_dim
 
@@ -94,7 +93,16 @@ class StatementOp(IRDLOperation):
             raise VerifyException(f"poly.statement {self.id}: the region takes one element for each operand read")
         if (self.monoid is None) != (self.init is None):
             raise VerifyException(f"poly.statement {self.id}: a monoid needs its initial value, and only a monoid")
-        verify_yield(self, YieldOp)
+        for operand, access in zip(self.operands, self.accesses, strict=True):
+            self._verify_rank(operand, *access.data)
+        last, element = self.body.block.last_op, self.out.type.element_type  # type: ignore[attr-defined]
+        if not isinstance(last, YieldOp) or tuple(last.operand_types) != (element,):
+            raise VerifyException(f"poly.statement {self.id}: its region must end in a poly.yield of one {element}")
+
+    def _verify_rank(self, operand: SSAValue, array: str, index: Sequence[DimLike]) -> None:
+        assert isinstance(operand.type, MemRefType)
+        if len(index) != (rank := len(operand.type.shape)):
+            raise VerifyException(f"poly.statement {self.id}: {len(index)} indices of {array}, which has rank {rank}")
 
 
 @irdl_op_definition

@@ -1,7 +1,7 @@
 """Statements: a loop nest over a box that writes, or reduces into, one array; the semantics of every affine operator.
 
 ``Statement(("m", "n", "k"), (64, 512, 784), (False, False, True), ("m", "n"), "x0[m, k] * x1[k, n]", "add")`` is a
-matrix product. The NumPy reference, the fusion and the ``kernel.generic`` of an affine operator all follow from its
+matrix product. The NumPy reference, the fusion and the ``poly.statement`` of an affine operator all follow from its
 statements.
 """
 

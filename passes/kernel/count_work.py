@@ -15,12 +15,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from mlc.dialects import kernel
-from mlc.dialects.graph import dims_of
+from mlc.dialects import kernel, poly
 from mlc.dialects.semantics.dims import DimLike, product
 from mlc.dialects.types import ITEMSIZE, bytes_of, element_of
 
-_FREE = {"kernel.yield", "kernel.index", "kernel.symbol", "arith.constant", "arith.index_cast", "memref.load"}
+_FREE = {"poly.yield", "kernel.index", "kernel.symbol", "arith.constant", "arith.index_cast", "memref.load"}
 _FREE |= {"builtin.unrealized_conversion_cast"}
 
 
@@ -31,9 +30,9 @@ class CountWork(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
             flops: DimLike = 0
-            for generic in (o for o in fn.block.ops if isinstance(o, kernel.GenericOp)):
-                each = sum(o.name not in _FREE for o in generic.body.block.ops) + (generic.monoid is not None)
-                flops = flops + product(dims_of(generic.bounds)) * each
+            for statement in (o for o in fn.block.ops if isinstance(o, poly.StatementOp)):
+                each = sum(o.name not in _FREE for o in statement.body.block.ops) + (statement.monoid is not None)
+                flops = flops + _points(statement) * each
             moved = sum((_moved_bytes(a) for a in fn.block.args), 0)
             fn.work = kernel.Work(flops, moved)
 
@@ -45,14 +44,18 @@ def _moved_bytes(buffer: SSAValue) -> DimLike:
     if not readers or not all(isinstance(r, memref.LoadOp) for r in readers):
         return bytes_of(buffer)
     size = ITEMSIZE[element_of(buffer)]
-    reads, whole = sum((product(dims_of(_nest(r).bounds)) * size for r in readers), 0), bytes_of(buffer)
+    reads, whole = sum((_points(_statement_of(r)) * size for r in readers), 0), bytes_of(buffer)
     if not isinstance(reads, int):
         return whole
     return min(reads, whole) if isinstance(whole, int) else reads
 
 
-def _nest(op: Operation) -> kernel.GenericOp:
-    while not isinstance(op, kernel.GenericOp):
+def _points(statement: poly.StatementOp) -> DimLike:
+    return product(extent for _, extent in statement.domain.data)
+
+
+def _statement_of(op: Operation) -> poly.StatementOp:
+    while not isinstance(op, poly.StatementOp):
         assert (outer := op.parent_op()) is not None
         op = outer
     return op

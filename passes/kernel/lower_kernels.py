@@ -1,9 +1,10 @@
-"""Bufferization in destination-passing style (``lower-kernels``): graph operators in a kernel become ``kernel.generic``
+"""Bufferization in destination-passing style (``lower-kernels``): graph operators in a kernel become ``poly.statement``
 on buffers.
 
     kernel.func @k(%a: tensor<4x8xf32>) -> tensor<4xf32> {      kernel.func @k(%a: memref<4x8xf32>, %o: memref<4xf32>) {
-      %e = graph.map "exp(x0)"(%a)                                  kernel.generic ["i", "j"] ins(%a) outs(%o)
-      %s = graph.reduce "add"(%e) {axes = [1]}               →        {monoid = "add", init = 0.0} do {exp}
+      %e = graph.map "exp(x0)"(%a)                                  poly.statement "S0" ins(%a) outs(%o)
+      %s = graph.reduce "add"(%e) {axes = [1]}               →        {domain = "0 <= i < 4 and 0 <= j < 8", accesses =
+                                                                      ["b0[i, j]", "b1[i]"], monoid = "add"} do {exp}
       kernel.return %s }                                            kernel.return }
 
 Elementwise values that are cheap, or have one reader, are recomputed by each reader; others get a local buffer. A value
@@ -37,8 +38,8 @@ from mlc.dialects.semantics.statement import Statement
 from mlc.dialects.types import FLOAT8, Shape, element_of, shape_of
 from mlc.dialects.types import memref as memref_type
 from mlc.passes.fuse.grouping.aliases import pairs_of_aliases
-from mlc.passes.kernel.lowering.generic import generic
 from mlc.passes.kernel.lowering.scalar_ops import TRANSCENDENTAL
+from mlc.passes.kernel.lowering.statement import append_statement
 from mlc.passes.legality import IllegalIR
 
 CHEAP_OPS = 8  # scalar functions that a second reader may recompute
@@ -215,7 +216,7 @@ class _Lowering:
         if any(self.held.get(self.buffers[v]) is not v for v in (values[load.operand] for load in loads(s.value))):
             raise IllegalIR("it reads a value that is overwritten", op=op.name, node=nodes, stage="lower-kernels")
         try:
-            generic(self.new, s, list(self.buffers.values()), self.buffers[op.results[0]], self.float8)
+            append_statement(self.new, s, list(self.buffers.values()), self.buffers[op.results[0]], self.float8)
         except ExprError as error:
             hint = "Cast the operand, as in exp(f32(x0))"
             raise IllegalIR(str(error), op=op.name, node=nodes, stage="lower-kernels", hint=hint) from error

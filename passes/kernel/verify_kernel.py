@@ -1,8 +1,8 @@
 """Verifier of the kernel level (``verify-kernel``): a main function on tensors calls kernels on buffers.
 
 The main function contains kernel calls, weights and zero-copy views (contiguous reshapes, slices and concatenations). A
-kernel contains generic computations in destination-passing style. Its parameters match the operands and results of its
-calls: first inputs, then results, as buffers of the tensors' shapes.
+kernel contains statements in destination-passing style and, once it is tiled, their tiles. Its parameters match the
+operands and results of its calls: first inputs, then results, as buffers of the tensors' shapes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from mlc.dialects import kernel
+from mlc.dialects import kernel, poly
 from mlc.dialects.graph import ConcatOp, SliceOp
 from mlc.dialects.semantics.dims import symbols_of
 from mlc.dialects.types import Shape, element_of, shape_of
@@ -38,8 +38,8 @@ LEVEL = Level(
     {
         "builtin.module": "func.func kernel.func",
         **MAIN,
-        "kernel.func": "kernel.local kernel.generic kernel.library_call kernel.return",
-        "kernel.generic": f"{SCALARS} kernel.yield",
+        "kernel.func": "kernel.local kernel.library_call poly.statement poly.tile kernel.return",
+        "poly.statement": f"{SCALARS} poly.yield",
     },
     TENSORS,
     frozenset({"kernel.call"}),
@@ -63,8 +63,8 @@ class VerifyKernel(ModulePass):
 def _verify_names(fn: kernel.FuncOp) -> None:
     """Check that no iterator has the name of a symbolic dimension: isl's syntax has one name space for both."""
     dims = symbols_of(d for a in fn.block.args for d in shape_of(a))
-    for op in [o for o in fn.block.ops if isinstance(o, kernel.GenericOp)]:
-        if both := dims & {i.data for i in op.iters}:
+    for op in [o for o in fn.block.ops if isinstance(o, poly.StatementOp)]:
+        if both := dims & {iterator for iterator, _ in op.domain.data}:
             raise LEVEL.error(op, f"'{min(both)}' names both an iterator and a dimension")
 
 

@@ -55,7 +55,6 @@ from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, IslLimit, bou
 from mlc.passes.schedule.polyhedral.dependences import components
 from mlc.passes.schedule.polyhedral.merged_rows import merge_rows
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
-from mlc.passes.schedule.raise_to_poly import RaiseToPoly
 from mlc.target import GpuTarget
 
 T = TypeVar("T")
@@ -113,11 +112,10 @@ class SplitReductions(ModulePass):
 
 
 def sum_of(fn: kernel.FuncOp, target: GpuTarget, numerics: str) -> SplitSum | None:
-    """Return the estimated times of a sum in parts, for a kernel that has no polyhedral statements yet; None if its sum
+    """Return the estimated times of a sum in parts, for a kernel whose iterators are not collapsed yet; None if its sum
     cannot be split."""
     module, ctx = ModuleOp([fn.clone()]), MlcContext(target=target)
-    for each in (RaiseToPoly(), CollapseIterators()):
-        each.apply(ctx, module)
+    CollapseIterators().apply(ctx, module)
     copy = module.body.block.first_op
     assert isinstance(copy, kernel.FuncOp)
     return SplitReductions(numerics).split(copy, target)

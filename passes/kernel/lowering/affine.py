@@ -1,12 +1,9 @@
-"""Affine maps of index expressions: their dimensions are iterators, their symbols are expressions of symbolic
-dimensions."""
+"""Affine index expressions as dimension expressions of iterators and symbolic dimensions."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
-
-from xdsl.ir.affine import AffineExpr
+from collections.abc import Callable, Collection, Sequence
 
 from mlc.dialects.semantics.dims import Dim, DimLike, dim_max, dim_min, floordiv
 from mlc.dialects.semantics.expr import Call, Const, Expr, Index, walk
@@ -21,55 +18,33 @@ _DIMS: dict[str, Callable[..., DimLike]] = {
     "max": dim_max,
     "min": dim_min,
 }
+_AFFINE: dict[str, Callable[..., DimLike]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "neg": operator.neg,
+    "mul": operator.mul,
+    "floordiv": operator.floordiv,
+    "mod": operator.mod,
+}
 
 
-class Symbols:
-    """The symbols of an affine map, which are expressions of symbolic dimensions; ``names[n]`` is the text of
-    symbol n."""
-
-    def __init__(self) -> None:
-        self.names: list[str] = []
-
-    def expr(self, dim: DimLike) -> AffineExpr:
-        if isinstance(dim, int):
-            return AffineExpr.constant(dim)
-        text = str(dim)
-        if text not in self.names:
-            self.names.append(text)
-        return AffineExpr.symbol(self.names.index(text))
-
-
-def affine(expr: Expr, iters: Sequence[str], symbols: Symbols) -> AffineExpr | None:
-    """Return ``expr`` as an affine expression; None if it is not affine (a loaded index, a product of iterators)."""
+def affine(expr: Expr, iters: Collection[str]) -> DimLike | None:
+    """Return ``expr`` as a dimension expression; None if it is not affine (a loaded index, a product of iterators)."""
     if not any(isinstance(node, Index) and node.name in iters for node in walk(expr)):
-        return _invariant(expr, symbols)
+        return as_dim(expr)
     if isinstance(expr, Index):
-        return AffineExpr.dimension(iters.index(expr.name))
-    if not isinstance(expr, Call) or expr.fn not in ("add", "sub", "mul", "neg", "floordiv", "mod"):
+        return Dim.symbol(expr.name)
+    if not isinstance(expr, Call) or expr.fn not in _AFFINE or not _is_affine(expr.fn, expr.args):
         return None
-    args = [affine(a, iters, symbols) for a in expr.args]
-    if any(a is None for a in args):
-        return None
-    return _combine(expr.fn, expr.args, args)  # type: ignore[arg-type]
+    args = [affine(a, iters) for a in expr.args]
+    return None if any(a is None for a in args) else _AFFINE[expr.fn](*args)
 
 
-def _combine(fn: str, exprs: Sequence[Expr], args: Sequence[AffineExpr]) -> AffineExpr | None:
-    if fn == "neg":
-        return args[0] * -1
-    lhs, rhs = args
-    if fn in ("add", "sub"):
-        return lhs + rhs if fn == "add" else lhs + rhs * -1
-    constant = [isinstance(e, Const) for e in exprs]
+def _is_affine(fn: str, args: Sequence[Expr]) -> bool:
+    """Return whether a function of affine arguments is affine: a factor and a divisor must be constants."""
     if fn == "mul":
-        return lhs * rhs if constant[1] else rhs * lhs if constant[0] else None
-    if not constant[1]:
-        return None
-    return lhs // rhs if fn == "floordiv" else lhs % rhs
-
-
-def _invariant(expr: Expr, symbols: Symbols) -> AffineExpr | None:
-    dim = as_dim(expr)
-    return None if dim is None else symbols.expr(dim)
+        return any(isinstance(a, Const) for a in args)
+    return fn not in ("floordiv", "mod") or isinstance(args[1], Const)
 
 
 def as_dim(expr: Expr) -> DimLike | None:

@@ -15,11 +15,11 @@ from mlc.dialects import kernel
 from mlc.dialects.poly import LoopNest, Partition, ScheduleError, block_of, groups_of
 from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.dialects.types import ITEMSIZE, Shape, bytes_of, element_of, memref, shape_of
+from mlc.passes.kernel.lowering.array_names import array_names
 from mlc.passes.loops.body.tile_context import Buffer, factor_of
 from mlc.passes.loops.index.index_builder import IndexBuilder
 from mlc.passes.schedule.polyhedral.running_reductions import Running
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
-from mlc.passes.schedule.raise_to_poly import array_names
 from mlc.target import Target
 
 
@@ -36,7 +36,7 @@ class Arrays:
     def buffers(self, entry: IndexBuilder) -> dict[str, Buffer]:
         """Return the buffer of each array, by its isl name. Local arrays are added to ``entry``. A running maximum has
         a second buffer, for the factors by which other reductions are rescaled."""
-        names = array_names(self.fn)
+        names = array_names(self.fn.block)
         buffers = {name: self._buffer(name, value, entry) for value, name in names.items()}
         for value, name in [(v, n) for v, n in names.items() if n in self.running.maxima]:
             if name.startswith("b"):

@@ -11,7 +11,7 @@ from mlc.dialects import kernel, poly
 from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.types import bytes_of
 from mlc.passes.effects import erase_dead
-from mlc.passes.schedule.raise_to_poly import array_names
+from mlc.passes.kernel.lowering.array_names import array_names
 
 Index = tuple[DimLike, ...]
 
@@ -53,7 +53,7 @@ class KernelCopy:
         self.block.add_op(kernel.ReturnOp())
         erase_dead([o for o in self.block.ops if isinstance(o, kernel.LocalOp)])
         made = kernel.FuncOp(name, FunctionType.from_lists(list(self.block.arg_types), []), Region(self.block))
-        names = array_names(made)
+        names = array_names(made.block)
         for op, indices in self.indices.items():
             accesses = zip((names[v] for v in (*op.ins, op.out)), indices, strict=True)
             op.properties["accesses"] = ArrayAttr(poly.AccessAttr(a) for a in accesses)

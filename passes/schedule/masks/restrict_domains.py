@@ -31,11 +31,11 @@ from mlc.dialects.types import bytes_of, shape_of
 from mlc.dialects.weights import WeightStore
 from mlc.passes.constant_bands import bands_of_argument, calls_of
 from mlc.passes.context import weights_of
+from mlc.passes.kernel.lowering.array_names import array_names
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, IslLimit, bounded
 from mlc.passes.schedule.polyhedral.masks import Masks
 from mlc.passes.schedule.polyhedral.restricted_body import RestrictedBody
 from mlc.passes.schedule.polyhedral.statement_view import statements_of
-from mlc.passes.schedule.raise_to_poly import array_names
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def drop_arguments(fn: kernel.FuncOp, calls: Sequence[kernel.CallOp], unused: Se
 
 def _rename(fn: kernel.FuncOp) -> None:
     """Name the arrays in the accesses after the remaining arguments."""
-    names = array_names(fn)
+    names = array_names(fn.block)
     for op in [o for o in fn.block.ops if isinstance(o, poly.StatementOp)]:
         indices = [a.data[1] for a in op.accesses]
         arrays = [names[v] for v in (*op.ins, op.out)]

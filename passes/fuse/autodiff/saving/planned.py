@@ -17,7 +17,6 @@ from mlc.passes.plan.build_program import BuildProgram
 from mlc.passes.plan.plan_memory import PlanMemory
 from mlc.passes.plan.program.arena import arena_bytes, buffers_of
 from mlc.passes.schedule.prove_in_place import proved
-from mlc.passes.schedule.raise_to_poly import RaiseToPoly
 
 
 def planned_arena(ctx: Context, module: ModuleOp) -> int | None:
@@ -40,8 +39,7 @@ def _prove_updates(ctx: Context, module: ModuleOp) -> None:
     asked = pairs_of_aliases(module)
     functions = [op for op in module.ops if isinstance(op, kernel.FuncOp) and asked.get(op.sym_name.data)]
     copies = ModuleOp([each.clone() for each in functions])
-    for each in (LowerKernels(), RaiseToPoly()):
-        each.apply(ctx, copies)
+    LowerKernels().apply(ctx, copies)
     for function, copy in zip(functions, copies.ops, strict=True):
         assert isinstance(copy, kernel.FuncOp)
         if found := proved(copy, asked[function.sym_name.data]):

@@ -21,5 +21,5 @@ kernel.func @k(%x: tensor<1x8x6xf32>, %w: tensor<3x4x8x2xf32>) -> tensor<1x4x12x
 }
 
 // CHECK:      kernel.func @k
-// CHECK:      kernel.generic ["p0", "f", "y0", "c", "k0"]
-// CHECK-SAME: bounds = ["3", "4", "4", "8", "2"]
+// CHECK:      poly.statement "S0"
+// CHECK-SAME: domain = #poly.domain<"0 <= p0 < 3 and 0 <= f < 4 and 0 <= y0 < 4 and 0 <= c < 8 and 0 <= k0 < 2">

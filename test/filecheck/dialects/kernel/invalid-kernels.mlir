@@ -35,18 +35,6 @@ kernel.func @k(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-kernel.func @k(%a: memref<4xf32>, %o: memref<4xf64>) {
-  kernel.generic ["i"] ins(%a : memref<4xf32>) outs(%o : memref<4xf64>) {bounds = ["4"], maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>]} do {
-  ^bb0(%x: f32):
-    kernel.yield %x : f32
-  }
-  kernel.return
-}
-
-// CHECK:      kernel.generic: its region must end in a kernel.yield of one f64
-
-// -----
-
 kernel.func @k(%a: memref<4xf32>, %n: index) {
   %0 = kernel.read %a[%n] {strides = array<i64: 1>} : memref<4xf32> -> vector<4xf64>
   kernel.return
@@ -71,3 +59,10 @@ kernel.func @k(%a: memref<4xui8>, %n: i64) {
 }
 
 // CHECK:      kernel.gather: a tile of i16 in a buffer of ui8
+
+// -----
+
+kernel.func @no_return(%a: memref<4xf32>) {
+}
+
+// CHECK:      Operation kernel.func contains empty block in single-block region that expects at least a terminator

@@ -1,4 +1,4 @@
-// RUN: mlc-opt %s -p form-kernels,lower-kernels,count-work,verify-kernel,raise-to-poly,choose-schedule,partition-parallel-loops,tile-kernels,lower-tiles,verify-loops | filecheck %s
+// RUN: mlc-opt %s -p form-kernels,lower-kernels,count-work,verify-kernel,choose-schedule,partition-parallel-loops,tile-kernels,lower-tiles,verify-loops | filecheck %s
 
 // A runtime library function is a separate kernel, without fusion and schedule. Its integer arguments may be symbols.
 

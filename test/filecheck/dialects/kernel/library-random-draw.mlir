@@ -1,4 +1,4 @@
-// RUN: mlc-opt %s -p form-kernels,lower-kernels,verify-kernel,raise-to-poly,choose-schedule,tile-kernels,lower-tiles,build-program | filecheck %s
+// RUN: mlc-opt %s -p form-kernels,lower-kernels,verify-kernel,choose-schedule,tile-kernels,lower-tiles,build-program | filecheck %s
 
 // A draw is a launch after that of its key, which reads the number of the run. What is made of its numbers is a map.
 

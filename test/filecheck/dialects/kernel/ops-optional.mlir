@@ -4,13 +4,13 @@
 // Computations without operands or iterators, several results of a kernel, tiles of one element; and the generic form.
 
 kernel.func @generic(%o: memref<2x3xf32>, %s: memref<i64>) {
-  kernel.generic ["i", "j"] outs(%o : memref<2x3xf32>) {bounds = ["2", "3"], maps = [affine_map<(d0, d1) -> (d0, d1)>]} do {
+  poly.statement "S0" outs(%o : memref<2x3xf32>) {domain = #poly.domain<"0 <= i < 2 and 0 <= j < 3">, accesses = [#poly.access<"b0[i, j]">]} do {
     %c = arith.constant 1.5 : f32
-    kernel.yield %c : f32
+    poly.yield %c : f32
   }
-  kernel.generic [] ins(%s : memref<i64>) outs(%s : memref<i64>) {bounds = [], maps = [affine_map<() -> ()>, affine_map<() -> ()>]} do {
+  poly.statement "S1" ins(%s : memref<i64>) outs(%s : memref<i64>) {domain = #poly.domain<"">, accesses = [#poly.access<"b1[]">, #poly.access<"b1[]">]} do {
   ^bb0(%x: i64):
-    kernel.yield %x : i64
+    poly.yield %x : i64
   }
   kernel.return
 }
@@ -37,9 +37,9 @@ kernel.func @tiles(%a: memref<3xi64>, %n: index, %at: i64) {
   kernel.return
 }
 
-// CHECK:      kernel.generic ["i", "j"] outs(%o : memref<2x3xf32>) {bounds = ["2", "3"], maps = [affine_map<(d0, d1) -> (d0, d1)>]} do {
+// CHECK:      poly.statement "S0" outs(%o : memref<2x3xf32>) {domain = #poly.domain<"0 <= i < 2 and 0 <= j < 3">, accesses = [#poly.access<"b0[i, j]">]} do {
 // CHECK-NEXT: %c = arith.constant 1.500000e+00 : f32
-// CHECK:      kernel.generic [] ins(%s : memref<i64>) outs(%s : memref<i64>) {bounds = [], maps = [affine_map<() -> ()>, affine_map<() -> ()>]} do {
+// CHECK:      poly.statement "S1" ins(%s : memref<i64>) outs(%s : memref<i64>) {domain = #poly.domain<"">, accesses = [#poly.access<"b1[]">, #poly.access<"b1[]">]} do {
 // CHECK:      kernel.func @two(%x: tensor<2x3xf32>, %y: tensor<ui8>) -> (tensor<ui8>, tensor<2x3xf32>) {
 // CHECK-NEXT: kernel.return %y, %x : tensor<ui8>, tensor<2x3xf32>
 // CHECK:      %a, %b = kernel.call @two(%x, %y) : (tensor<2x3xf32>, tensor<ui8>) -> (tensor<ui8>, tensor<2x3xf32>)
@@ -54,7 +54,7 @@ kernel.func @tiles(%a: memref<3xi64>, %n: index, %at: i64) {
 // CHECK-NEXT: kernel.write %l, %a[%n] lanes(%n) {strides = array<i64: 3, 1>} : vector<2x3xi64>, memref<3xi64>
 
 // GENERIC:      "kernel.func"() <{sym_name = "generic", function_type = (memref<2x3xf32>, memref<i64>) -> ()}> ({
-// GENERIC:      "kernel.generic"(%o) <{iters = ["i", "j"], bounds = ["2", "3"], maps = [affine_map<(d0, d1) -> (d0, d1)>], operandSegmentSizes = array<i32: 0, 1>}> ({
+// GENERIC:      "poly.statement"(%o) <{id = "S0", domain = #poly.domain<"0 <= i < 2 and 0 <= j < 3">, accesses = [#poly.access<"b0[i, j]">], operandSegmentSizes = array<i32: 0, 1>}> ({
 // GENERIC:      %a, %b = "kernel.call"(%x, %y) <{callee = @two}> : (tensor<2x3xf32>, tensor<ui8>) -> (tensor<ui8>, tensor<2x3xf32>)
 // GENERIC:      %t = "kernel.read"(%a, %n, %n, %n) <{strides = array<i64: -9223372036854775808, -9223372036854775808>, operandSegmentSizes = array<i32: 1, 1, 2, 0, 0>}> : (memref<3xi64>, index, index, index) -> vector<2x3xi64>
 // GENERIC-NEXT: %l = "kernel.lanewise"(%t, %t) <{op = "arith.select", of = {}}> : (vector<2x3xi64>, vector<2x3xi64>) -> vector<2x3xi64>

@@ -3,16 +3,16 @@
 
 kernel.func @generic(%a: memref<?x8xf32, #graph.dims<["batch", "8"]>>, %ids: memref<4xi64>, %o: memref<?xf32, #graph.dims<["batch"]>>) attributes {work = #kernel.work<flops = "16*batch">} {
   %t = kernel.local : memref<?x8xf32, #graph.dims<["batch", "8"]>>
-  kernel.generic ["i", "j"] ins(%a : memref<?x8xf32, #graph.dims<["batch", "8"]>>) outs(%t : memref<?x8xf32, #graph.dims<["batch", "8"]>>) {bounds = ["batch", "8"], symbols = ["batch"], maps = [affine_map<(d0, d1)[s0] -> (d0 * -1 + s0 - 1, d1)>, affine_map<(d0, d1)[s0] -> (d0, d1)>]} do {
+  poly.statement "S0" ins(%a : memref<?x8xf32, #graph.dims<["batch", "8"]>>) outs(%t : memref<?x8xf32, #graph.dims<["batch", "8"]>>) {domain = #poly.domain<"0 <= i < batch and 0 <= j < 8">, accesses = [#poly.access<"b0[batch - i - 1, j]">, #poly.access<"t0[i, j]">]} do {
   ^bb0(%x: f32):
     %j = kernel.index "j"
     %n = kernel.symbol "2*batch"
     %m = memref.load %ids[%j] : memref<4xi64>
-    kernel.yield %x : f32
+    poly.yield %x : f32
   }
-  kernel.generic ["i", "j"] ins(%t : memref<?x8xf32, #graph.dims<["batch", "8"]>>) outs(%o : memref<?xf32, #graph.dims<["batch"]>>) {bounds = ["batch", "8"], maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], monoid = "max", init = 0xFF800000 : f32} do {
+  poly.statement "S1" ins(%t : memref<?x8xf32, #graph.dims<["batch", "8"]>>) outs(%o : memref<?xf32, #graph.dims<["batch"]>>) {domain = #poly.domain<"0 <= i < batch and 0 <= j < 8">, accesses = [#poly.access<"t0[i, j]">, #poly.access<"b2[i]">], monoid = "max", init = 0xFF800000 : f32} do {
   ^bb0(%x: f32):
-    kernel.yield %x : f32
+    poly.yield %x : f32
   }
   kernel.return
 }
@@ -40,13 +40,13 @@ kernel.func @tiles(%a: memref<3x5xf32>, %n: index, %at: vector<1x5xi64>) {
 
 // CHECK:      kernel.func @generic(%a: memref<?x8xf32, #graph.dims<["batch", "8"]>>, %ids: memref<4xi64>, %o: memref<?xf32, #graph.dims<["batch"]>>) attributes {work = #kernel.work<flops = "16*batch">} {
 // CHECK-NEXT: %t = kernel.local : memref<?x8xf32, #graph.dims<["batch", "8"]>>
-// CHECK-NEXT: kernel.generic ["i", "j"] ins(%a : memref<?x8xf32, #graph.dims<["batch", "8"]>>) outs(%t : memref<?x8xf32, #graph.dims<["batch", "8"]>>) {bounds = ["batch", "8"], symbols = ["batch"], maps = [affine_map<(d0, d1)[s0] -> ((((d0 * -1) + s0) + -1), d1)>, affine_map<(d0, d1)[s0] -> (d0, d1)>]} do {
+// CHECK-NEXT: poly.statement "S0" ins(%a : memref<?x8xf32, #graph.dims<["batch", "8"]>>) outs(%t : memref<?x8xf32, #graph.dims<["batch", "8"]>>) {domain = #poly.domain<"0 <= i < batch and 0 <= j < 8">, accesses = [#poly.access<"b0[batch - i - 1, j]">, #poly.access<"t0[i, j]">]} do {
 // CHECK:      %j = kernel.index "j"
 // CHECK-NEXT: %n = kernel.symbol "2*batch"
 // CHECK-NEXT: %m = memref.load %ids[%j] : memref<4xi64>
-// CHECK-NEXT: kernel.yield %x : f32
-// CHECK:      kernel.generic ["i", "j"] ins(%t : memref<?x8xf32, #graph.dims<["batch", "8"]>>) outs(%o : memref<?xf32, #graph.dims<["batch"]>>) {bounds = ["batch", "8"], maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], monoid = "max", init = 0xff800000 : f32} do {
-// CHECK:      kernel.yield %x_1 : f32
+// CHECK-NEXT: poly.yield %x : f32
+// CHECK:      poly.statement "S1" ins(%t : memref<?x8xf32, #graph.dims<["batch", "8"]>>) outs(%o : memref<?xf32, #graph.dims<["batch"]>>) {domain = #poly.domain<"0 <= i < batch and 0 <= j < 8">, accesses = [#poly.access<"t0[i, j]">, #poly.access<"b2[i]">], monoid = "max", init = 0xff800000 : f32} do {
+// CHECK:      poly.yield %x_1 : f32
 // CHECK:      kernel.return
 // CHECK:      kernel.func @tensors(%a: tensor<3x8xf32>) -> tensor<3x8xf32> {
 // CHECK-NEXT: kernel.return %a : tensor<3x8xf32>

@@ -44,3 +44,15 @@ kernel.func @k(%a: memref<4xf32>) {
 }
 
 // CHECK:      property 'vector' expected in operation 'poly.tile'
+
+// -----
+
+kernel.func @k(%a: memref<4x8xf32>, %o: memref<4xf32>) {
+  poly.statement "S0" ins(%a : memref<4x8xf32>) outs(%o : memref<4xf32>) {domain = #poly.domain<"0 <= i < 4 and 0 <= j < 8">, accesses = [#poly.access<"b0[i]">, #poly.access<"b1[i]">], monoid = "add", init = 0.0 : f32} do {
+  ^bb0(%x: f32):
+    poly.yield %x : f32
+  }
+  kernel.return
+}
+
+// CHECK:      poly.statement "S0": 1 indices of b0, which has rank 2

@@ -20,7 +20,7 @@ kernel.func @k(%o: memref<4xf32>) {
   kernel.return
 }
 
-// CHECK:      poly.statement: its region must end in a poly.yield of one f32
+// CHECK:      poly.statement "S0": its region must end in a poly.yield of one f32
 
 // -----
 
@@ -57,3 +57,14 @@ kernel.func @k(%a: memref<4xf32>) {
 }
 
 // CHECK:      poly.tile "T0": the vectorized iterator "j" is not one of its iters
+
+// -----
+
+kernel.func @k(%a: memref<4xf32>, %o: memref<4xf32>) {
+  poly.statement "S0" ins(%a : memref<4xf32>) outs(%o : memref<4xf32>) {domain = #poly.domain<"0 <= i < 4">, accesses = [#poly.access<"b0[i]">, #poly.access<"b1[i]">]} do {
+  ^bb0(%x: f32):
+  }
+  kernel.return
+}
+
+// CHECK:      Operation poly.statement contains empty block in single-block region that expects at least a terminator

@@ -1,5 +1,5 @@
 // RUN: mlc-opt %s -p form-kernels --split-input-file | filecheck %s --check-prefix KERNELS
-// RUN: mlc-opt %s -p form-kernels,lower-kernels,raise-to-poly,choose-schedule,tile-kernels,lower-tiles --split-input-file | filecheck %s --check-prefix LOOPS
+// RUN: mlc-opt %s -p form-kernels,lower-kernels,choose-schedule,tile-kernels,lower-tiles --split-input-file | filecheck %s --check-prefix LOOPS
 
 // Attention over long rows: 8 of them stay in the cache. All is one kernel, whose operands keep their shapes. The
 // schedule cuts its rows into blocks of 8. The scores of a block are a local array; its rows do not begin in few sets of

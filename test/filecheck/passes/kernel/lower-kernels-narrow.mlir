@@ -8,7 +8,7 @@ kernel.func @decode(%x: tensor<3xf8E4M3FN>) -> tensor<3xf32> {
 }
 
 // CHECK:      kernel.func @decode(%0: memref<3xf8E4M3FN>, %1: memref<3xf32>) {
-// CHECK-NEXT: kernel.generic ["i0"] ins(%0 : memref<3xf8E4M3FN>) outs(%1 : memref<3xf32>) {bounds = ["3"], maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>]} do {
+// CHECK-NEXT: poly.statement "S0" ins(%0 : memref<3xf8E4M3FN>) outs(%1 : memref<3xf32>) {domain = #poly.domain<"0 <= i0 < 3">, accesses = [#poly.access<"b0[i0]">, #poly.access<"b1[i0]">]} do {
 // CHECK-NEXT: ^bb0(%2: f8E4M3FN):
 // CHECK-NEXT: %3 = builtin.unrealized_conversion_cast %2 : f8E4M3FN to i8
 // CHECK-NEXT: %4 = arith.extui %3 : i8 to i32
@@ -36,7 +36,7 @@ kernel.func @decode(%x: tensor<3xf8E4M3FN>) -> tensor<3xf32> {
 // CHECK-NEXT: %26 = arith.shli %24, %25 : i32
 // CHECK-NEXT: %27 = arith.ori %22, %26 : i32
 // CHECK-NEXT: %28 = arith.bitcast %27 : i32 to f32
-// CHECK-NEXT: kernel.yield %28 : f32
+// CHECK-NEXT: poly.yield %28 : f32
 // CHECK-NEXT: }
 // CHECK-NEXT: kernel.return
 
@@ -48,7 +48,7 @@ kernel.func @encode(%x: tensor<3xf32>) -> tensor<3xf8E5M2> {
 }
 
 // CHECK:      kernel.func @encode(%0: memref<3xf32>, %1: memref<3xf8E5M2>) {
-// CHECK-NEXT: kernel.generic ["i0"] ins(%0 : memref<3xf32>) outs(%1 : memref<3xf8E5M2>) {bounds = ["3"], maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>]} do {
+// CHECK-NEXT: poly.statement "S0" ins(%0 : memref<3xf32>) outs(%1 : memref<3xf8E5M2>) {domain = #poly.domain<"0 <= i0 < 3">, accesses = [#poly.access<"b0[i0]">, #poly.access<"b1[i0]">]} do {
 // CHECK-NEXT: ^bb0(%2: f32):
 // CHECK-NEXT: %3 = arith.bitcast %2 : f32 to i32
 // CHECK-NEXT: %4 = arith.constant 2147483647 : i32
@@ -88,7 +88,7 @@ kernel.func @encode(%x: tensor<3xf32>) -> tensor<3xf8E5M2> {
 // CHECK-NEXT: %38 = arith.ori %37, %34 : i32
 // CHECK-NEXT: %39 = arith.trunci %38 : i32 to i8
 // CHECK-NEXT: %40 = builtin.unrealized_conversion_cast %39 : i8 to f8E5M2
-// CHECK-NEXT: kernel.yield %40 : f8E5M2
+// CHECK-NEXT: poly.yield %40 : f8E5M2
 // CHECK-NEXT: }
 // CHECK-NEXT: kernel.return
 
@@ -100,7 +100,7 @@ kernel.func @integers(%x: tensor<3xi4>) -> tensor<3xui2> {
 }
 
 // CHECK:      kernel.func @integers(%0: memref<3xi4>, %1: memref<3xui2>) {
-// CHECK-NEXT: kernel.generic ["i0"] ins(%0 : memref<3xi4>) outs(%1 : memref<3xui2>) {bounds = ["3"], maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>]} do {
+// CHECK-NEXT: poly.statement "S0" ins(%0 : memref<3xi4>) outs(%1 : memref<3xui2>) {domain = #poly.domain<"0 <= i0 < 3">, accesses = [#poly.access<"b0[i0]">, #poly.access<"b1[i0]">]} do {
 // CHECK-NEXT: ^bb0(%2: i4):
 // CHECK-NEXT: %3 = builtin.unrealized_conversion_cast %2 : i4 to i8
 // CHECK-NEXT: %4 = arith.extui %3 : i8 to i32
@@ -114,7 +114,7 @@ kernel.func @integers(%x: tensor<3xi4>) -> tensor<3xui2> {
 // CHECK-NEXT: %12 = arith.andi %10, %11 : i32
 // CHECK-NEXT: %13 = arith.trunci %12 : i32 to i8
 // CHECK-NEXT: %14 = builtin.unrealized_conversion_cast %13 : i8 to ui2
-// CHECK-NEXT: kernel.yield %14 : ui2
+// CHECK-NEXT: poly.yield %14 : ui2
 // CHECK-NEXT: }
 // CHECK-NEXT: kernel.return
 
@@ -128,11 +128,11 @@ kernel.func @bits(%x: tensor<3xf32>) -> tensor<3xui32> {
 }
 
 // CHECK:      kernel.func @bits(%0: memref<3xf32>, %1: memref<3xui32>) {
-// CHECK-NEXT: kernel.generic ["i0"] ins(%0 : memref<3xf32>) outs(%1 : memref<3xui32>) {bounds = ["3"], maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>]} do {
+// CHECK-NEXT: poly.statement "S0" ins(%0 : memref<3xf32>) outs(%1 : memref<3xui32>) {domain = #poly.domain<"0 <= i0 < 3">, accesses = [#poly.access<"b0[i0]">, #poly.access<"b1[i0]">]} do {
 // CHECK-NEXT: ^bb0(%2: f32):
 // CHECK-NEXT: %3 = arith.bitcast %2 : f32 to i32
 // CHECK-NEXT: %4 = builtin.unrealized_conversion_cast %3 : i32 to ui32
-// CHECK-NEXT: kernel.yield %4 : ui32
+// CHECK-NEXT: poly.yield %4 : ui32
 // CHECK-NEXT: }
 // CHECK-NEXT: kernel.return
 
@@ -146,13 +146,13 @@ kernel.func @move(%c: tensor<3xi1>, %x: tensor<3xf4E2M1FN>, %y: tensor<3xf4E2M1F
 }
 
 // CHECK:      kernel.func @move(%0: memref<3xi1>, %1: memref<3xf4E2M1FN>, %2: memref<3xf4E2M1FN>, %3: memref<3xf4E2M1FN>) {
-// CHECK-NEXT: kernel.generic ["i0"] ins(%0, %1, %2 : memref<3xi1>, memref<3xf4E2M1FN>, memref<3xf4E2M1FN>) outs(%3 : memref<3xf4E2M1FN>) {bounds = ["3"], maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>]} do {
+// CHECK-NEXT: poly.statement "S0" ins(%0, %1, %2 : memref<3xi1>, memref<3xf4E2M1FN>, memref<3xf4E2M1FN>) outs(%3 : memref<3xf4E2M1FN>) {domain = #poly.domain<"0 <= i0 < 3">, accesses = [#poly.access<"b0[i0]">, #poly.access<"b1[i0]">, #poly.access<"b2[i0]">, #poly.access<"b3[i0]">]} do {
 // CHECK-NEXT: ^bb0(%4: i1, %5: f4E2M1FN, %6: f4E2M1FN):
 // CHECK-NEXT: %7 = builtin.unrealized_conversion_cast %5 : f4E2M1FN to i8
 // CHECK-NEXT: %8 = builtin.unrealized_conversion_cast %6 : f4E2M1FN to i8
 // CHECK-NEXT: %9 = arith.select %4, %7, %8 : i8
 // CHECK-NEXT: %10 = builtin.unrealized_conversion_cast %9 : i8 to f4E2M1FN
-// CHECK-NEXT: kernel.yield %10 : f4E2M1FN
+// CHECK-NEXT: poly.yield %10 : f4E2M1FN
 // CHECK-NEXT: }
 // CHECK-NEXT: kernel.return
 

@@ -11,15 +11,15 @@ kernel.func @convolution_and_bias(%x: tensor<1x4x9xf32>, %w: tensor<6x2x3xf32>, 
 
 // CHECK:      kernel.func @convolution_and_bias(%0: memref<1x4x9xf32>, %1: memref<6x2x3xf32>, %2: memref<6x1xf32>, %3: memref<1x6x7xf32>) {
 // CHECK-NEXT: %4 = kernel.local : memref<1x6x7xf32>
-// CHECK-NEXT: kernel.generic ["g", "f", "y0", "c", "k0"] ins(%0, %1 : memref<1x4x9xf32>, memref<6x2x3xf32>) outs(%4 : memref<1x6x7xf32>) {bounds = ["2", "3", "7", "2", "3"], maps = [affine_map<(d0, d1, d2, d3, d4) -> (0, ((d0 * 2) + d3), (d2 + d4))>, affine_map<(d0, d1, d2, d3, d4) -> (((d0 * 3) + d1), d3, d4)>, affine_map<(d0, d1, d2, d3, d4) -> (0, ((d0 * 3) + d1), d2)>], monoid = "add", init = 0.000000e+00 : f32} do {
+// CHECK-NEXT: poly.statement "S0" ins(%0, %1 : memref<1x4x9xf32>, memref<6x2x3xf32>) outs(%4 : memref<1x6x7xf32>) {domain = #poly.domain<"0 <= g < 2 and 0 <= f < 3 and 0 <= y0 < 7 and 0 <= c < 2 and 0 <= k0 < 3">, accesses = [#poly.access<"b0[0, c + 2*g, k0 + y0]">, #poly.access<"b1[f + 3*g, c, k0]">, #poly.access<"t0[0, f + 3*g, y0]">], monoid = "add", init = 0.000000e+00 : f32} do {
 // CHECK-NEXT: ^bb0(%5: f32, %6: f32):
 // CHECK-NEXT: %7 = arith.mulf %5, %6 : f32
-// CHECK-NEXT: kernel.yield %7 : f32
+// CHECK-NEXT: poly.yield %7 : f32
 // CHECK-NEXT: }
-// CHECK-NEXT: kernel.generic ["g", "f", "y0"] ins(%4, %2 : memref<1x6x7xf32>, memref<6x1xf32>) outs(%3 : memref<1x6x7xf32>) {bounds = ["2", "3", "7"], maps = [affine_map<(d0, d1, d2) -> (0, ((d0 * 3) + d1), d2)>, affine_map<(d0, d1, d2) -> (((d0 * 3) + d1), 0)>, affine_map<(d0, d1, d2) -> (0, ((d0 * 3) + d1), d2)>]} do {
+// CHECK-NEXT: poly.statement "S1" ins(%4, %2 : memref<1x6x7xf32>, memref<6x1xf32>) outs(%3 : memref<1x6x7xf32>) {domain = #poly.domain<"0 <= g < 2 and 0 <= f < 3 and 0 <= y0 < 7">, accesses = [#poly.access<"t0[0, f + 3*g, y0]">, #poly.access<"b2[f + 3*g, 0]">, #poly.access<"b3[0, f + 3*g, y0]">]} do {
 // CHECK-NEXT: ^bb0(%8: f32, %9: f32):
 // CHECK-NEXT: %10 = arith.addf %8, %9 : f32
-// CHECK-NEXT: kernel.yield %10 : f32
+// CHECK-NEXT: poly.yield %10 : f32
 // CHECK-NEXT: }
 // CHECK-NEXT: kernel.return
 
@@ -34,22 +34,22 @@ kernel.func @computed_where_read(%x: tensor<3x5xf32>) -> (tensor<3x1xf32>, tenso
 }
 
 // CHECK:      kernel.func @computed_where_read(%0: memref<3x5xf32>, %1: memref<3x1xf32>, %2: memref<3x5xf32>) {
-// CHECK-NEXT: kernel.generic ["i0", "i1"] ins(%0 : memref<3x5xf32>) outs(%2 : memref<3x5xf32>) {bounds = ["3", "5"], maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]} do {
+// CHECK-NEXT: poly.statement "S0" ins(%0 : memref<3x5xf32>) outs(%2 : memref<3x5xf32>) {domain = #poly.domain<"0 <= i0 < 3 and 0 <= i1 < 5">, accesses = [#poly.access<"b0[i0, i1]">, #poly.access<"b2[i0, i1]">]} do {
 // CHECK-NEXT: ^bb0(%3: f32):
 // CHECK-NEXT: %4 = math.exp %3 : f32
-// CHECK-NEXT: kernel.yield %4 : f32
+// CHECK-NEXT: poly.yield %4 : f32
 // CHECK-NEXT: }
-// CHECK-NEXT: kernel.generic ["i0", "i1"] ins(%2 : memref<3x5xf32>) outs(%1 : memref<3x1xf32>) {bounds = ["3", "5"], maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, 0)>], monoid = "add", init = 0.000000e+00 : f32} do {
+// CHECK-NEXT: poly.statement "S1" ins(%2 : memref<3x5xf32>) outs(%1 : memref<3x1xf32>) {domain = #poly.domain<"0 <= i0 < 3 and 0 <= i1 < 5">, accesses = [#poly.access<"b2[i0, i1]">, #poly.access<"b1[i0, 0]">], monoid = "add", init = 0.000000e+00 : f32} do {
 // CHECK-NEXT: ^bb0(%5: f32):
-// CHECK-NEXT: kernel.yield %5 : f32
+// CHECK-NEXT: poly.yield %5 : f32
 // CHECK-NEXT: }
-// CHECK-NEXT: kernel.generic ["i0", "i1"] ins(%0, %2 : memref<3x5xf32>, memref<3x5xf32>) outs(%2 : memref<3x5xf32>) {bounds = ["3", "5"], maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]} do {
+// CHECK-NEXT: poly.statement "S2" ins(%0, %2 : memref<3x5xf32>, memref<3x5xf32>) outs(%2 : memref<3x5xf32>) {domain = #poly.domain<"0 <= i0 < 3 and 0 <= i1 < 5">, accesses = [#poly.access<"b0[i0, i1]">, #poly.access<"b2[i0, i1]">, #poly.access<"b2[i0, i1]">]} do {
 // CHECK-NEXT: ^bb0(%6: f32, %7: f32):
 // CHECK-NEXT: %8 = arith.constant 2.000000e+00 : f32
 // CHECK-NEXT: %9 = arith.mulf %6, %8 : f32
 // CHECK-NEXT: %10 = arith.addf %9, %7 : f32
 // CHECK-NEXT: %11 = arith.subf %10, %7 : f32
-// CHECK-NEXT: kernel.yield %11 : f32
+// CHECK-NEXT: poly.yield %11 : f32
 // CHECK-NEXT: }
 // CHECK-NEXT: kernel.return
 
@@ -68,10 +68,10 @@ kernel.func @read_after_the_result(%x: tensor<3x5xf32>) -> (tensor<3x1xf32>, ten
 
 // CHECK:      kernel.func @read_after_the_result(%0: memref<3x5xf32>, %1: memref<3x1xf32>, %2: memref<3x5xf32>, %3: memref<4x5xf32>) {
 // CHECK-NEXT: %4 = kernel.local : memref<3x5xf32>
-// CHECK-NEXT: kernel.generic ["i0", "i1"] ins(%0 : memref<3x5xf32>) outs(%4 : memref<3x5xf32>)
+// CHECK-NEXT: poly.statement "S0" ins(%0 : memref<3x5xf32>) outs(%4 : memref<3x5xf32>)
 // CHECK:      math.exp
-// CHECK:      kernel.generic ["i0", "i1"] ins(%4 : memref<3x5xf32>) outs(%1 : memref<3x1xf32>)
-// CHECK:      kernel.generic ["i0", "i1"] ins(%4, %1 : memref<3x5xf32>, memref<3x1xf32>) outs(%2 : memref<3x5xf32>)
+// CHECK:      poly.statement "S1" ins(%4 : memref<3x5xf32>) outs(%1 : memref<3x1xf32>)
+// CHECK:      poly.statement "S2" ins(%4, %1 : memref<3x5xf32>, memref<3x1xf32>) outs(%2 : memref<3x5xf32>)
 // CHECK:      arith.divf
-// CHECK:      kernel.generic ["i0", "i1"] ins(%4 : memref<3x5xf32>) outs(%3 : memref<4x5xf32>)
+// CHECK:      poly.statement "S3" ins(%4 : memref<3x5xf32>) outs(%3 : memref<4x5xf32>)
 // CHECK:      arith.negf

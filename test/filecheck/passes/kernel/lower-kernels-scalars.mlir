@@ -8,7 +8,7 @@ kernel.func @unsigned(%x: tensor<3xui8>, %y: tensor<3xui8>) -> tensor<3xui8> {
 }
 
 // CHECK:      kernel.func @unsigned(%0: memref<3xui8>, %1: memref<3xui8>, %2: memref<3xui8>) {
-// CHECK-NEXT: kernel.generic ["i0"] ins(%0, %1 : memref<3xui8>, memref<3xui8>) outs(%2 : memref<3xui8>) {bounds = ["3"], maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>]} do {
+// CHECK-NEXT: poly.statement "S0" ins(%0, %1 : memref<3xui8>, memref<3xui8>) outs(%2 : memref<3xui8>) {domain = #poly.domain<"0 <= i0 < 3">, accesses = [#poly.access<"b0[i0]">, #poly.access<"b1[i0]">, #poly.access<"b2[i0]">]} do {
 // CHECK-NEXT: ^bb0(%3: ui8, %4: ui8):
 // CHECK-NEXT: %5 = builtin.unrealized_conversion_cast %3 : ui8 to i8
 // CHECK-NEXT: %6 = builtin.unrealized_conversion_cast %4 : ui8 to i8
@@ -21,7 +21,7 @@ kernel.func @unsigned(%x: tensor<3xui8>, %y: tensor<3xui8>) -> tensor<3xui8> {
 // CHECK-NEXT: %13 = arith.shrui %11, %12 : i8
 // CHECK-NEXT: %14 = arith.select %7, %10, %13 : i8
 // CHECK-NEXT: %15 = builtin.unrealized_conversion_cast %14 : i8 to ui8
-// CHECK-NEXT: kernel.yield %15 : ui8
+// CHECK-NEXT: poly.yield %15 : ui8
 // CHECK-NEXT: }
 // CHECK-NEXT: kernel.return
 
@@ -33,14 +33,14 @@ kernel.func @casts(%x: tensor<3xf32>, %n: tensor<3xi32>) -> tensor<3xi1> {
 }
 
 // CHECK:      kernel.func @casts(%0: memref<3xf32>, %1: memref<3xi32>, %2: memref<3xi1>) {
-// CHECK-NEXT: kernel.generic ["i0"] ins(%0, %1 : memref<3xf32>, memref<3xi32>) outs(%2 : memref<3xi1>) {bounds = ["3"], maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>]} do {
+// CHECK-NEXT: poly.statement "S0" ins(%0, %1 : memref<3xf32>, memref<3xi32>) outs(%2 : memref<3xi1>) {domain = #poly.domain<"0 <= i0 < 3">, accesses = [#poly.access<"b0[i0]">, #poly.access<"b1[i0]">, #poly.access<"b2[i0]">]} do {
 // CHECK-NEXT: ^bb0(%3: f32, %4: i32):
 // CHECK-NEXT: %5 = arith.fptosi %3 : f32 to i64
 // CHECK-NEXT: %6 = arith.extsi %4 : i32 to i64
 // CHECK-NEXT: %7 = arith.addi %5, %6 : i64
 // CHECK-NEXT: %8 = arith.constant 7 : i64
 // CHECK-NEXT: %9 = arith.cmpi ne, %7, %8 : i64
-// CHECK-NEXT: kernel.yield %9 : i1
+// CHECK-NEXT: poly.yield %9 : i1
 // CHECK-NEXT: }
 // CHECK-NEXT: kernel.return
 
@@ -52,7 +52,7 @@ kernel.func @iterators_and_sizes(%x: tensor<?x2xf32, #graph.dims<["n", "2"]>>) -
 }
 
 // CHECK:      kernel.func @iterators_and_sizes(%0: memref<?x2xf32, #graph.dims<["n", "2"]>>, %1: memref<?x2xf32, #graph.dims<["n", "2"]>>) {
-// CHECK-NEXT: kernel.generic ["i0", "i1"] ins(%0 : memref<?x2xf32, #graph.dims<["n", "2"]>>) outs(%1 : memref<?x2xf32, #graph.dims<["n", "2"]>>) {bounds = ["n", "2"], maps = [affine_map<(d0, d1)[s0] -> ((s0 + (d0 * -1)), d1)>, affine_map<(d0, d1)[s0] -> (d0, d1)>], symbols = ["n-1"]} do {
+// CHECK-NEXT: poly.statement "S0" ins(%0 : memref<?x2xf32, #graph.dims<["n", "2"]>>) outs(%1 : memref<?x2xf32, #graph.dims<["n", "2"]>>) {domain = #poly.domain<"0 <= i0 < n and 0 <= i1 < 2">, accesses = [#poly.access<"b0[-i0 + n - 1, i1]">, #poly.access<"b1[i0, i1]">]} do {
 // CHECK-NEXT: ^bb0(%2: f32):
 // CHECK-NEXT: %3 = kernel.index "i0"
 // CHECK-NEXT: %4 = arith.index_cast %3 : index to i64
@@ -63,7 +63,7 @@ kernel.func @iterators_and_sizes(%x: tensor<?x2xf32, #graph.dims<["n", "2"]>>) -
 // CHECK-NEXT: %9 = arith.addi %4, %8 : i64
 // CHECK-NEXT: %10 = arith.sitofp %9 : i64 to f32
 // CHECK-NEXT: %11 = arith.mulf %2, %10 : f32
-// CHECK-NEXT: kernel.yield %11 : f32
+// CHECK-NEXT: poly.yield %11 : f32
 // CHECK-NEXT: }
 // CHECK-NEXT: kernel.return
 

@@ -8,17 +8,17 @@ kernel.func @contraction(%x: tensor<?x5xf32, #graph.dims<["batch", "5"]>>, %w: t
 
 // CHECK:      kernel.func @contraction(%0: memref<?x5xf32, #graph.dims<["batch", "5"]>>, %1: memref<5x7xf32>, %2: memref<7xf32>, %3: memref<?x7xf32, #graph.dims<["batch", "7"]>>) {
 // CHECK-NEXT: %4 = kernel.local : memref<?x7xf32, #graph.dims<["batch", "7"]>>
-// CHECK-NEXT: kernel.generic ["m", "n", "k"] ins(%0, %1 : memref<?x5xf32, #graph.dims<["batch", "5"]>>, memref<5x7xf32>) outs(%4 : memref<?x7xf32, #graph.dims<["batch", "7"]>>) {bounds = ["batch", "7", "5"], maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], monoid = "add", init = 0.000000e+00 : f32} do {
+// CHECK-NEXT: poly.statement "S0" ins(%0, %1 : memref<?x5xf32, #graph.dims<["batch", "5"]>>, memref<5x7xf32>) outs(%4 : memref<?x7xf32, #graph.dims<["batch", "7"]>>) {domain = #poly.domain<"0 <= m < batch and 0 <= n < 7 and 0 <= k < 5">, accesses = [#poly.access<"b0[m, k]">, #poly.access<"b1[k, n]">, #poly.access<"t0[m, n]">], monoid = "add", init = 0.000000e+00 : f32} do {
 // CHECK-NEXT: ^bb0(%5: f32, %6: f32):
 // CHECK-NEXT: %7 = arith.mulf %5, %6 : f32
-// CHECK-NEXT: kernel.yield %7 : f32
+// CHECK-NEXT: poly.yield %7 : f32
 // CHECK-NEXT: }
-// CHECK-NEXT: kernel.generic ["m", "n"] ins(%4, %2 : memref<?x7xf32, #graph.dims<["batch", "7"]>>, memref<7xf32>) outs(%3 : memref<?x7xf32, #graph.dims<["batch", "7"]>>) {bounds = ["batch", "7"], maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0, d1)>]} do {
+// CHECK-NEXT: poly.statement "S1" ins(%4, %2 : memref<?x7xf32, #graph.dims<["batch", "7"]>>, memref<7xf32>) outs(%3 : memref<?x7xf32, #graph.dims<["batch", "7"]>>) {domain = #poly.domain<"0 <= m < batch and 0 <= n < 7">, accesses = [#poly.access<"t0[m, n]">, #poly.access<"b2[n]">, #poly.access<"b3[m, n]">]} do {
 // CHECK-NEXT: ^bb0(%8: f32, %9: f32):
 // CHECK-NEXT: %10 = arith.addf %8, %9 : f32
 // CHECK-NEXT: %11 = arith.constant 0.000000e+00 : f32
 // CHECK-NEXT: %12 = arith.maximumf %10, %11 : f32
-// CHECK-NEXT: kernel.yield %12 : f32
+// CHECK-NEXT: poly.yield %12 : f32
 // CHECK-NEXT: }
 // CHECK-NEXT: kernel.return
 
@@ -31,14 +31,14 @@ kernel.func @two_results(%x: tensor<3x5xf32>) -> (tensor<3xf32>, tensor<3x5xf32>
 }
 
 // CHECK:      kernel.func @two_results(%0: memref<3x5xf32>, %1: memref<3xf32>, %2: memref<3x5xf32>) {
-// CHECK-NEXT: kernel.generic ["i0", "i1"] ins(%0 : memref<3x5xf32>) outs(%2 : memref<3x5xf32>) {bounds = ["3", "5"], maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]} do {
+// CHECK-NEXT: poly.statement "S0" ins(%0 : memref<3x5xf32>) outs(%2 : memref<3x5xf32>) {domain = #poly.domain<"0 <= i0 < 3 and 0 <= i1 < 5">, accesses = [#poly.access<"b0[i0, i1]">, #poly.access<"b2[i0, i1]">]} do {
 // CHECK-NEXT: ^bb0(%3: f32):
 // CHECK-NEXT: %4 = arith.negf %3 : f32
-// CHECK-NEXT: kernel.yield %4 : f32
+// CHECK-NEXT: poly.yield %4 : f32
 // CHECK-NEXT: }
-// CHECK-NEXT: kernel.generic ["i0", "i1"] ins(%2 : memref<3x5xf32>) outs(%1 : memref<3xf32>) {bounds = ["3", "5"], maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], monoid = "min", init = 0x7f800000 : f32} do {
+// CHECK-NEXT: poly.statement "S1" ins(%2 : memref<3x5xf32>) outs(%1 : memref<3xf32>) {domain = #poly.domain<"0 <= i0 < 3 and 0 <= i1 < 5">, accesses = [#poly.access<"b2[i0, i1]">, #poly.access<"b1[i0]">], monoid = "min", init = 0x7f800000 : f32} do {
 // CHECK-NEXT: ^bb0(%5: f32):
-// CHECK-NEXT: kernel.yield %5 : f32
+// CHECK-NEXT: poly.yield %5 : f32
 // CHECK-NEXT: }
 // CHECK-NEXT: kernel.return
 
@@ -50,17 +50,17 @@ kernel.func @pieces_of_a_pad(%x: tensor<3x?xf32, #graph.dims<["3", "batch"]>>) -
 }
 
 // CHECK:      kernel.func @pieces_of_a_pad(%0: memref<3x?xf32, #graph.dims<["3", "batch"]>>, %1: memref<3x?xf32, #graph.dims<["3", "batch+3"]>>) {
-// CHECK-NEXT: kernel.generic ["i0", "i1"] ins(%0 : memref<3x?xf32, #graph.dims<["3", "batch"]>>) outs(%1 : memref<3x?xf32, #graph.dims<["3", "batch+3"]>>) {bounds = ["3", "batch"], maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, (d1 + 1))>]} do {
+// CHECK-NEXT: poly.statement "S0" ins(%0 : memref<3x?xf32, #graph.dims<["3", "batch"]>>) outs(%1 : memref<3x?xf32, #graph.dims<["3", "batch+3"]>>) {domain = #poly.domain<"0 <= i0 < 3 and 0 <= i1 < batch">, accesses = [#poly.access<"b0[i0, i1]">, #poly.access<"b1[i0, i1 + 1]">]} do {
 // CHECK-NEXT: ^bb0(%2: f32):
-// CHECK-NEXT: kernel.yield %2 : f32
+// CHECK-NEXT: poly.yield %2 : f32
 // CHECK-NEXT: }
-// CHECK-NEXT: kernel.generic ["i0"] outs(%1 : memref<3x?xf32, #graph.dims<["3", "batch+3"]>>) {bounds = ["3"], maps = [affine_map<(d0) -> (d0, 0)>]} do {
+// CHECK-NEXT: poly.statement "S1" outs(%1 : memref<3x?xf32, #graph.dims<["3", "batch+3"]>>) {domain = #poly.domain<"0 <= i0 < 3">, accesses = [#poly.access<"b1[i0, 0]">]} do {
 // CHECK-NEXT: %3 = arith.constant 1.500000e+00 : f32
-// CHECK-NEXT: kernel.yield %3 : f32
+// CHECK-NEXT: poly.yield %3 : f32
 // CHECK-NEXT: }
-// CHECK-NEXT: kernel.generic ["i0", "i1"] outs(%1 : memref<3x?xf32, #graph.dims<["3", "batch+3"]>>) {bounds = ["3", "2"], maps = [affine_map<(d0, d1)[s0] -> (d0, (d1 + s0))>], symbols = ["batch+1"]} do {
+// CHECK-NEXT: poly.statement "S2" outs(%1 : memref<3x?xf32, #graph.dims<["3", "batch+3"]>>) {domain = #poly.domain<"0 <= i0 < 3 and 0 <= i1 < 2">, accesses = [#poly.access<"b1[i0, batch + i1 + 1]">]} do {
 // CHECK-NEXT: %4 = arith.constant 1.500000e+00 : f32
-// CHECK-NEXT: kernel.yield %4 : f32
+// CHECK-NEXT: poly.yield %4 : f32
 // CHECK-NEXT: }
 // CHECK-NEXT: kernel.return
 
@@ -72,12 +72,12 @@ kernel.func @loaded_index(%t: tensor<9x4xf32>, %ids: tensor<3xi64>) -> tensor<3x
 }
 
 // CHECK:      kernel.func @loaded_index(%0: memref<9x4xf32>, %1: memref<3xi64>, %2: memref<3x4xf32>) {
-// CHECK-NEXT: kernel.generic ["i0", "i1"] ins(%1 : memref<3xi64>) outs(%2 : memref<3x4xf32>) {bounds = ["3", "4"], maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>]} do {
+// CHECK-NEXT: poly.statement "S0" ins(%1 : memref<3xi64>) outs(%2 : memref<3x4xf32>) {domain = #poly.domain<"0 <= i0 < 3 and 0 <= i1 < 4">, accesses = [#poly.access<"b1[i0]">, #poly.access<"b2[i0, i1]">]} do {
 // CHECK-NEXT: ^bb0(%3: i64):
 // CHECK-NEXT: %4 = arith.index_cast %3 : i64 to index
 // CHECK-NEXT: %5 = kernel.index "i1"
 // CHECK-NEXT: %6 = memref.load %0[%4, %5] : memref<9x4xf32>
-// CHECK-NEXT: kernel.yield %6 : f32
+// CHECK-NEXT: poly.yield %6 : f32
 // CHECK-NEXT: }
 // CHECK-NEXT: kernel.return
 
@@ -89,11 +89,11 @@ kernel.func @unit_dimensions_and_unsigned(%x: tensor<3x1x5xui8>) -> tensor<3x1x1
 }
 
 // CHECK:      kernel.func @unit_dimensions_and_unsigned(%0: memref<3x1x5xui8>, %1: memref<3x1x1xui8>) {
-// CHECK-NEXT: kernel.generic ["i0", "i2"] ins(%0 : memref<3x1x5xui8>) outs(%1 : memref<3x1x1xui8>) {bounds = ["3", "5"], maps = [affine_map<(d0, d1) -> (d0, 0, d1)>, affine_map<(d0, d1) -> (d0, 0, 0)>], monoid = "max", init = 0 : i8} do {
+// CHECK-NEXT: poly.statement "S0" ins(%0 : memref<3x1x5xui8>) outs(%1 : memref<3x1x1xui8>) {domain = #poly.domain<"0 <= i0 < 3 and 0 <= i2 < 5">, accesses = [#poly.access<"b0[i0, 0, i2]">, #poly.access<"b1[i0, 0, 0]">], monoid = "max", init = 0 : i8} do {
 // CHECK-NEXT: ^bb0(%2: ui8):
 // CHECK-NEXT: %3 = builtin.unrealized_conversion_cast %2 : ui8 to i8
 // CHECK-NEXT: %4 = builtin.unrealized_conversion_cast %3 : i8 to ui8
-// CHECK-NEXT: kernel.yield %4 : ui8
+// CHECK-NEXT: poly.yield %4 : ui8
 // CHECK-NEXT: }
 // CHECK-NEXT: kernel.return
 
@@ -108,20 +108,20 @@ kernel.func @into_the_middle_of_a_pad(%x: tensor<?x5xf32, #graph.dims<["batch", 
 
 // CHECK:      kernel.func @into_the_middle_of_a_pad(%0: memref<?x5xf32, #graph.dims<["batch", "5"]>>, %1: memref<5x7xf32>, %2: memref<7xf32>, %3: memref<?x7xf32, #graph.dims<["batch+1", "7"]>>) {
 // CHECK-NEXT: %4 = kernel.local : memref<?x7xf32, #graph.dims<["batch", "7"]>>
-// CHECK-NEXT: kernel.generic ["m", "n", "k"] ins(%0, %1 : memref<?x5xf32, #graph.dims<["batch", "5"]>>, memref<5x7xf32>) outs(%4 : memref<?x7xf32, #graph.dims<["batch", "7"]>>) {bounds = ["batch", "7", "5"], maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], monoid = "add", init = 0.000000e+00 : f32} do {
+// CHECK-NEXT: poly.statement "S0" ins(%0, %1 : memref<?x5xf32, #graph.dims<["batch", "5"]>>, memref<5x7xf32>) outs(%4 : memref<?x7xf32, #graph.dims<["batch", "7"]>>) {domain = #poly.domain<"0 <= m < batch and 0 <= n < 7 and 0 <= k < 5">, accesses = [#poly.access<"b0[m, k]">, #poly.access<"b1[k, n]">, #poly.access<"t0[m, n]">], monoid = "add", init = 0.000000e+00 : f32} do {
 // CHECK-NEXT: ^bb0(%5: f32, %6: f32):
 // CHECK-NEXT: %7 = arith.mulf %5, %6 : f32
-// CHECK-NEXT: kernel.yield %7 : f32
+// CHECK-NEXT: poly.yield %7 : f32
 // CHECK-NEXT: }
-// CHECK-NEXT: kernel.generic ["m", "n"] ins(%4, %2 : memref<?x7xf32, #graph.dims<["batch", "7"]>>, memref<7xf32>) outs(%3 : memref<?x7xf32, #graph.dims<["batch+1", "7"]>>) {bounds = ["batch", "7"], maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> ((d0 + 1), d1)>]} do {
+// CHECK-NEXT: poly.statement "S1" ins(%4, %2 : memref<?x7xf32, #graph.dims<["batch", "7"]>>, memref<7xf32>) outs(%3 : memref<?x7xf32, #graph.dims<["batch+1", "7"]>>) {domain = #poly.domain<"0 <= m < batch and 0 <= n < 7">, accesses = [#poly.access<"t0[m, n]">, #poly.access<"b2[n]">, #poly.access<"b3[m + 1, n]">]} do {
 // CHECK-NEXT: ^bb0(%8: f32, %9: f32):
 // CHECK-NEXT: %10 = arith.addf %8, %9 : f32
 // CHECK-NEXT: %11 = arith.constant 0.000000e+00 : f32
 // CHECK-NEXT: %12 = arith.maximumf %10, %11 : f32
-// CHECK-NEXT: kernel.yield %12 : f32
+// CHECK-NEXT: poly.yield %12 : f32
 // CHECK-NEXT: }
-// CHECK-NEXT: kernel.generic ["i1"] outs(%3 : memref<?x7xf32, #graph.dims<["batch+1", "7"]>>) {bounds = ["7"], maps = [affine_map<(d0) -> (0, d0)>]} do {
+// CHECK-NEXT: poly.statement "S2" outs(%3 : memref<?x7xf32, #graph.dims<["batch+1", "7"]>>) {domain = #poly.domain<"0 <= i1 < 7">, accesses = [#poly.access<"b3[0, i1]">]} do {
 // CHECK-NEXT: %13 = arith.constant 0.000000e+00 : f32
-// CHECK-NEXT: kernel.yield %13 : f32
+// CHECK-NEXT: poly.yield %13 : f32
 // CHECK-NEXT: }
 // CHECK-NEXT: kernel.return

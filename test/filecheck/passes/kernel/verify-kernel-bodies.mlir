@@ -13,10 +13,10 @@ kernel.func @two(%a: memref<4xf32>) {
 // -----
 
 kernel.func @k(%a: memref<4xf32>) {
-  kernel.generic ["i"] outs(%a : memref<4xf32>) {bounds = ["4"], maps = [affine_map<(d0) -> (d0)>]} do {
+  poly.statement "S0" outs(%a : memref<4xf32>) {domain = #poly.domain<"0 <= i < 4">, accesses = [#poly.access<"b0[i]">]} do {
     %c = arith.constant dense<2.0> : vector<4xf32>
     %d = arith.constant 2.0 : f32
-    kernel.yield %d : f32
+    poly.yield %d : f32
   }
   kernel.return
 }
@@ -26,16 +26,16 @@ kernel.func @k(%a: memref<4xf32>) {
 // -----
 
 kernel.func @k(%a: memref<4xf32>, %n: i1) {
-  kernel.generic ["i"] outs(%a : memref<4xf32>) {bounds = ["4"], maps = [affine_map<(d0) -> (d0)>]} do {
+  poly.statement "S0" outs(%a : memref<4xf32>) {domain = #poly.domain<"0 <= i < 4">, accesses = [#poly.access<"b0[i]">]} do {
     %d = arith.constant 2.0 : f32
     scf.if %n {
     }
-    kernel.yield %d : f32
+    poly.yield %d : f32
   }
   kernel.return
 }
 
-// CHECK:      Illegal at the kernel level: it is not allowed in kernel.generic (operator 'scf.if'
+// CHECK:      Illegal at the kernel level: it is not allowed in poly.statement (operator 'scf.if'
 
 // -----
 

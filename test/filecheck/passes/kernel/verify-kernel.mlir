@@ -5,10 +5,10 @@ func.func @main(%x: tensor<3x5xf32>) -> tensor<3x5xf32> {
   func.return %0 : tensor<3x5xf32>
 }
 kernel.func @k(%a: memref<3x5xf32>, %o: memref<3x5xf32>) {
-  kernel.generic ["i", "j"] ins(%a : memref<3x5xf32>) outs(%o : memref<3x5xf32>) {bounds = ["3", "5"], maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]} do {
+  poly.statement "S0" ins(%a : memref<3x5xf32>) outs(%o : memref<3x5xf32>) {domain = #poly.domain<"0 <= i < 3 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     %y = math.exp %x : f32
-    kernel.yield %y : f32
+    poly.yield %y : f32
   }
   kernel.return
 }
@@ -64,11 +64,11 @@ func.func @main(%x: tensor<3x5xf32>) -> tensor<3x5xf32> {
 // -----
 
 kernel.func @k(%a: memref<3x5xf32>, %o: memref<3x5xf32>) {
-  kernel.generic ["i", "j"] ins(%a : memref<3x5xf32>) outs(%o : memref<3x5xf32>) {bounds = ["3", "5"], maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]} do {
+  poly.statement "S0" ins(%a : memref<3x5xf32>) outs(%o : memref<3x5xf32>) {domain = #poly.domain<"0 <= i < 3 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     %z = math.exp %y : f32
     %y = math.exp %x : f32
-    kernel.yield %z : f32
+    poly.yield %z : f32
   }
   kernel.return
 }
@@ -87,12 +87,12 @@ kernel.func @k(%a: memref<3x5xf32>, %o: memref<3x5xf32>) {
 // -----
 
 kernel.func @k(%a: memref<?x5xf32, #graph.dims<["h", "5"]>>, %o: memref<?x5xf32, #graph.dims<["h", "5"]>>) {
-  kernel.generic ["h", "j"] ins(%a : memref<?x5xf32, #graph.dims<["h", "5"]>>) outs(%o : memref<?x5xf32, #graph.dims<["h", "5"]>>) {bounds = ["h", "5"], maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]} do {
+  poly.statement "S0" ins(%a : memref<?x5xf32, #graph.dims<["h", "5"]>>) outs(%o : memref<?x5xf32, #graph.dims<["h", "5"]>>) {domain = #poly.domain<"0 <= h < h and 0 <= j < 5">, accesses = [#poly.access<"b0[h, j]">, #poly.access<"b1[h, j]">]} do {
   ^bb0(%x: f32):
     %y = math.exp %x : f32
-    kernel.yield %y : f32
+    poly.yield %y : f32
   }
   kernel.return
 }
 
-// CHECK:      Illegal at the kernel level: 'h' names both an iterator and a dimension (operator 'kernel.generic'
+// CHECK:      Illegal at the kernel level: 'h' names both an iterator and a dimension (operator 'poly.statement'

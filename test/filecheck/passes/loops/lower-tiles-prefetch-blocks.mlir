@@ -1,4 +1,4 @@
-// RUN: mlc-opt %s -p 'lower-kernels,raise-to-poly,choose-schedule,tile-kernels,lower-tiles' --split-input-file | filecheck %s
+// RUN: mlc-opt %s -p 'lower-kernels,choose-schedule,tile-kernels,lower-tiles' --split-input-file | filecheck %s
 
 // Threads divide all columns f: a thread goes from group to group, and prefetches the next one (64 KiB on), not for the
 // next columns, which are another's.

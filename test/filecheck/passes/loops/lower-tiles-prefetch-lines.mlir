@@ -1,4 +1,4 @@
-// RUN: mlc-opt %s --for-target x86-64-v3 -p 'lower-kernels,raise-to-poly,choose-schedule,tile-kernels,lower-tiles' --split-input-file | filecheck %s
+// RUN: mlc-opt %s --for-target x86-64-v3 -p 'lower-kernels,choose-schedule,tile-kernels,lower-tiles' --split-input-file | filecheck %s
 
 // The 8 unrolled steps of a tile of 6 rows together prefetch 8·16·6/128 elements of the next column tile, less than a
 // line: one of them asks. There are two kinds of tiles.

@@ -1,4 +1,4 @@
-// RUN: mlc-opt %s -p 'lower-kernels,raise-to-poly,choose-schedule,tile-kernels,lower-tiles' --split-input-file | filecheck %s
+// RUN: mlc-opt %s -p 'lower-kernels,choose-schedule,tile-kernels,lower-tiles' --split-input-file | filecheck %s
 
 // Each step of a tile of 14 rows asks for 14/128 of a step's weights of the next 32 columns; tiles of rows go on where the
 // one before ended.

@@ -1,4 +1,4 @@
-// RUN: mlc-opt %s -p form-kernels,lower-kernels,raise-to-poly,choose-schedule,tile-kernels,lower-tiles,build-program | filecheck %s
+// RUN: mlc-opt %s -p form-kernels,lower-kernels,choose-schedule,tile-kernels,lower-tiles,build-program | filecheck %s
 
 // The number of the run is a place, as an input is, and no constant: it is not folded, although it has no operands.
 

@@ -1,4 +1,4 @@
-// RUN: mlc-opt %s --for-target x86-64-v3 -p 'lower-kernels,raise-to-poly,choose-schedule' --split-input-file | filecheck %s
+// RUN: mlc-opt %s --for-target x86-64-v3 -p 'lower-kernels,choose-schedule' --split-input-file | filecheck %s
 
 // Sums of products of bytes, one by one and four at once, are contractions like those of floats.
 

@@ -1,4 +1,4 @@
-// RUN: mlc-opt %s --for-target x86-64-v4:vector_bits=256 -p 'fuse-maps,form-kernels,lower-kernels,raise-to-poly,choose-schedule' | filecheck %s
+// RUN: mlc-opt %s --for-target x86-64-v4:vector_bits=256 -p 'fuse-maps,form-kernels,lower-kernels,choose-schedule' | filecheck %s
 
 // A window of gathered elements has few rows: they share little, and each lane may be a load. The second
 // reads where it says itself.

@@ -1,5 +1,5 @@
-// RUN: mlc-opt %s --for-target x86-64-v3 -p 'lower-kernels,raise-to-poly,choose-schedule' --verify-diagnostics --split-input-file | filecheck %s
-// RUN: mlc-opt %s --for-target x86-64-v4:vector_bits=128,vector_registers=8 -p 'lower-kernels,raise-to-poly,choose-schedule' --split-input-file | filecheck %s --check-prefix FOUR
+// RUN: mlc-opt %s --for-target x86-64-v3 -p 'lower-kernels,choose-schedule' --verify-diagnostics --split-input-file | filecheck %s
+// RUN: mlc-opt %s --for-target x86-64-v4:vector_bits=128,vector_registers=8 -p 'lower-kernels,choose-schedule' --split-input-file | filecheck %s --check-prefix FOUR
 
 // Independent statements get a nest each; lanes run along the contiguous axis of the result; sums of 600 are in blocks.
 

@@ -1,4 +1,4 @@
-// RUN: mlc-opt %s -p raise-to-poly,choose-schedule,verify-poly,tile-kernels,lower-tiles | filecheck %s
+// RUN: mlc-opt %s -p choose-schedule,verify-kernel,tile-kernels,lower-tiles | filecheck %s
 
 // A kernel without statements has nothing to schedule.
 

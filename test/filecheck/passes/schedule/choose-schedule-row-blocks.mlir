@@ -1,5 +1,5 @@
-// RUN: mlc-opt %s --for-target x86-64-v4 -p lower-kernels,raise-to-poly,choose-schedule --split-input-file | filecheck %s
-// RUN: mlc-opt %s --for-target x86-64-v4:l2=128K -p lower-kernels,raise-to-poly,choose-schedule --split-input-file | filecheck %s --check-prefix SMALL
+// RUN: mlc-opt %s --for-target x86-64-v4 -p lower-kernels,choose-schedule --split-input-file | filecheck %s
+// RUN: mlc-opt %s --for-target x86-64-v4:l2=128K -p lower-kernels,choose-schedule --split-input-file | filecheck %s --check-prefix SMALL
 
 // The rows of an attention in blocks whose local arrays fill half of L2: 16 rows of 2048 scores, twice, are 256 KiB. Tiles
 // of 8 rows cover a block, or one of 16. A smaller L2 has room for 4 rows, and no block is one row.

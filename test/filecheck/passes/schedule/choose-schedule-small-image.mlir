@@ -1,4 +1,4 @@
-// RUN: mlc-opt %s -p 'lower-kernels,raise-to-poly,choose-schedule' | filecheck %s
+// RUN: mlc-opt %s -p 'lower-kernels,choose-schedule' | filecheck %s
 
 // Two rows of a small image are one tile: as many cycles as tiles of one row, which read the weights more often.
 

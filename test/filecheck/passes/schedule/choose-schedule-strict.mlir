@@ -1,4 +1,4 @@
-// RUN: mlc-opt %s -p 'lower-kernels,raise-to-poly,choose-schedule{numerics=strict}' | filecheck %s
+// RUN: mlc-opt %s -p 'lower-kernels,choose-schedule{numerics=strict}' | filecheck %s
 
 // About as many terms in a block as there are blocks; by default 128.
 

@@ -1,4 +1,4 @@
-// RUN: mlc-opt %s --for-target x86-64-v3 -p 'lower-kernels,raise-to-poly,choose-schedule' --verify-diagnostics --split-input-file | filecheck %s
+// RUN: mlc-opt %s --for-target x86-64-v3 -p 'lower-kernels,choose-schedule' --verify-diagnostics --split-input-file | filecheck %s
 
 kernel.func @contraction(%x: tensor<?x5xf32, #graph.dims<["batch", "5"]>>, %w: tensor<5x7xf32>, %b: tensor<7xf32>) -> tensor<?x7xf32, #graph.dims<["batch", "7"]>> {
   %0 = graph.contract "mk,kn->mn"(%x, %w) : (tensor<?x5xf32, #graph.dims<["batch", "5"]>>, tensor<5x7xf32>) -> tensor<?x7xf32, #graph.dims<["batch", "7"]>>

@@ -1,4 +1,4 @@
-// RUN: mlc-opt %s --for-target x86-64-v4 -p 'form-kernels,lower-kernels,raise-to-poly,collapse-iterators,choose-schedule' | filecheck %s
+// RUN: mlc-opt %s --for-target x86-64-v4 -p 'form-kernels,lower-kernels,collapse-iterators,choose-schedule' | filecheck %s
 
 // Rows of 3 fill no vector of 16 lanes: with the two dimensions before they are one row. Rows of 16 stay, a broadcast along
 // the rows stays, and so does what would leave no iterator for the threads.

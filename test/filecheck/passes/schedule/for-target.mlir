@@ -1,6 +1,6 @@
-// RUN: mlc-opt %s --for-target x86-64-v3 -p lower-kernels,raise-to-poly,choose-schedule | filecheck %s --check-prefix V3
-// RUN: mlc-opt %s --for-target x86-64-v3:vector_registers=32 -p lower-kernels,raise-to-poly,choose-schedule | filecheck %s --check-prefix MORE
-// RUN: mlc-opt %s -p lower-kernels,raise-to-poly,choose-schedule | filecheck %s --check-prefix USUAL
+// RUN: mlc-opt %s --for-target x86-64-v3 -p lower-kernels,choose-schedule | filecheck %s --check-prefix V3
+// RUN: mlc-opt %s --for-target x86-64-v3:vector_registers=32 -p lower-kernels,choose-schedule | filecheck %s --check-prefix MORE
+// RUN: mlc-opt %s -p lower-kernels,choose-schedule | filecheck %s --check-prefix USUAL
 
 // The target of the context decides the width of a register tile, and how many rows fit its registers.
 

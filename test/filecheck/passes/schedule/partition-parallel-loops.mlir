@@ -1,5 +1,5 @@
-// RUN: mlc-opt %s -p form-kernels,lower-kernels,raise-to-poly,choose-schedule,partition-parallel-loops --split-input-file | filecheck %s
-// RUN: mlc-opt %s -p form-kernels,lower-kernels,raise-to-poly,choose-schedule --split-input-file | filecheck %s --check-prefix BEFORE
+// RUN: mlc-opt %s -p form-kernels,lower-kernels,choose-schedule,partition-parallel-loops --split-input-file | filecheck %s
+// RUN: mlc-opt %s -p form-kernels,lower-kernels,choose-schedule --split-input-file | filecheck %s --check-prefix BEFORE
 
 // A depthwise convolution between two others: whoever computes rows of one finds the rows it needs of the one before.
 // Outermost in the bands are filters; the last has a single tile of them, and so is split by rows as it is.

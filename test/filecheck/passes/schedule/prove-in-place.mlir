@@ -1,4 +1,4 @@
-// RUN: mlc-opt %s -p lower-kernels,raise-to-poly,prove-in-place --verify-diagnostics --split-input-file | filecheck %s
+// RUN: mlc-opt %s -p lower-kernels,prove-in-place --verify-diagnostics --split-input-file | filecheck %s
 
 // Momentum reads each element of the weights and of the momentum where it writes them; the weights also before.
 

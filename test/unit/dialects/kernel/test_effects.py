@@ -24,9 +24,7 @@ EFFECTS = {
     "kernel.return": PURE,
     "kernel.call": PURE,  # on tensors
     "kernel.local": "allocates result",
-    "kernel.generic": "of its region, reads ins, writes out",
     "kernel.library_call": "reads ins, writes out",
-    "kernel.yield": PURE,
     "kernel.index": PURE,
     "kernel.symbol": PURE,
     "kernel.read": "reads buffer",

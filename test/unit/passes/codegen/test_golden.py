@@ -18,7 +18,6 @@ from mlc.passes.context import MlcContext
 from mlc.passes.kernel.lower_kernels import LowerKernels
 from mlc.passes.loops.lower_tiles import LowerTiles
 from mlc.passes.schedule.apply_schedules import ApplySchedules
-from mlc.passes.schedule.raise_to_poly import RaiseToPoly
 from mlc.passes.tile.tile_kernels import TileKernels
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -33,7 +32,7 @@ def kernel_of(text: str) -> FuncOp:
         context.register_dialect(name, load)
     module = Parser(context, text).parse_module()
     schedule = text.splitlines()[0].removeprefix("// ")
-    for each in (LowerKernels(), RaiseToPoly(), ApplySchedules(schedule), TileKernels(), LowerTiles()):
+    for each in (LowerKernels(), ApplySchedules(schedule), TileKernels(), LowerTiles()):
         each.apply(context, module)
     return _first(module)
 

@@ -21,7 +21,6 @@ from mlc.passes.context import MlcContext, gpu_facts
 from mlc.passes.schedule.collapse_iterators import CollapseIterators
 from mlc.passes.schedule.gpu.parts import split_stream, splittable_stream
 from mlc.passes.schedule.polyhedral.statement_view import statements_of
-from mlc.passes.schedule.raise_to_poly import RaiseToPoly
 
 FEW = [
     Shape(8, 4, 1, 1024, 32, 32),
@@ -51,8 +50,7 @@ def test_parts_of_keys_are_those_that_the_statements_have_the_best_time_in(shape
     """The graph's shapes and the statements' extents say the same."""
     (fn,) = kernels(shape, name, "kernel")
     module, target = ModuleOp([fn.clone()]), gpu_facts(targets.get(name))
-    for each in (RaiseToPoly(), CollapseIterators()):
-        each.apply(MlcContext(target=target), module)
+    CollapseIterators().apply(MlcContext(target=target), module)
     stream = splittable_stream(statements_of(module.body.block.first_op))  # type: ignore[arg-type]
     split = split_stream(stream, target) if stream else None
     assert stream is not None and split is not None and fn.fusion.parts is not None

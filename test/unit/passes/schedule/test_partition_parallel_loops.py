@@ -22,7 +22,6 @@ from mlc.passes.schedule.apply_schedules import ApplySchedules
 from mlc.passes.schedule.choose_schedule import ChooseSchedule
 from mlc.passes.schedule.partition_parallel_loops import PartitionParallelLoops, split_like
 from mlc.passes.schedule.polyhedral.statement_view import Access
-from mlc.passes.schedule.raise_to_poly import RaiseToPoly
 
 IMAGE, PLANE = (1, 4, 56, 56, 16), 56 * 56 * 16
 
@@ -98,7 +97,7 @@ def split(mine: str) -> list[str]:
     image = b.add(ReshapeOp(first, (1, 4, 56, 56, 16)))
     layouts = [blocked(4, 16), layout(4, [(0, 16)]), blocked(4, 16)]
     module = b.module(b.add(ConvOp(image, b.weight(4, 1, 3, 3, 16), [1, 1], [1, 1], 64, layouts=layouts)))
-    _run(module, FormKernels(), LowerKernels(), RaiseToPoly())
+    _run(module, FormKernels(), LowerKernels())
     name = ops(module, FuncOp)[0].sym_name.data
     given = ApplySchedules(f"{name}: {mine}" if mine else "")
     _run(module, given, ChooseSchedule(), PartitionParallelLoops())
@@ -118,5 +117,5 @@ def test_rows_where_all_weights_cost_less_than_what_changes_hands() -> None:
     blocks = b.add(TransposeOp(image, (0, 1, 3, 4, 2)))
     flat = b.add(ReshapeOp(blocks, (1, 64, 196, 16)))
     module = b.module(b.add(ConvOp(flat, b.weight(16, 64, 1, 16, 16), [1], [1], layouts=blocked_conv(1, 16, 16))))
-    _run(module, FormKernels(), LowerKernels(), CountWork(), RaiseToPoly(), ChooseSchedule(), PartitionParallelLoops())
+    _run(module, FormKernels(), LowerKernels(), CountWork(), ChooseSchedule(), PartitionParallelLoops())
     assert ["@" in schedule_text(schedule_of(fn)) for fn in ops(module, FuncOp)] == [True, True]

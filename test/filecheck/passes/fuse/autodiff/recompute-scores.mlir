@@ -2,7 +2,7 @@
 // RUN: mlc-opt %s -p reassociate-sums,recompute-scores --split-input-file | filecheck %s --check-prefix SCORES
 // RUN: mlc-opt %s --for-target cuda:sm_80:l2_bytes=184319 -p reassociate-sums,recompute-scores --split-input-file | filecheck %s --check-prefix SCORES
 // RUN: mlc-opt %s --for-target cuda:sm_80:l2_bytes=184320 -p reassociate-sums,recompute-scores --split-input-file | filecheck %s --check-prefix STORED
-// RUN: mlc-opt %s -p reassociate-sums,recompute-scores,form-kernels,lower-kernels,raise-to-poly,choose-schedule --split-input-file | filecheck %s --check-prefix SCHEDULE
+// RUN: mlc-opt %s -p reassociate-sums,recompute-scores,form-kernels,lower-kernels,choose-schedule --split-input-file | filecheck %s --check-prefix SCHEDULE
 
 // The backward pass of an attention: the sum of each row reads the attention's result, and the scores are computed
 // again from what is saved of their rows. It is one kernel of five products, head by head. A GPU whose L2 holds all

@@ -1,5 +1,5 @@
 // RUN: mlc-opt %s --for-target cuda:sm_80:l2_bytes=48K -p split-chains --split-input-file | filecheck %s --check-prefix SPLIT
-// RUN: mlc-opt %s --for-target cuda:sm_80:l2_bytes=48K -p split-chains,form-kernels,lower-kernels,raise-to-poly,choose-gpu-schedule --split-input-file | filecheck %s --check-prefix SCHEDULE
+// RUN: mlc-opt %s --for-target cuda:sm_80:l2_bytes=48K -p split-chains,form-kernels,lower-kernels,choose-gpu-schedule --split-input-file | filecheck %s --check-prefix SCHEDULE
 // RUN: mlc-opt %s --for-target cuda:sm_80 -p split-chains --split-input-file | filecheck %s --check-prefix WHOLE
 // RUN: mlc-opt %s --for-target x86-64-v3 -p split-chains --split-input-file | filecheck %s --check-prefix WHOLE
 

@@ -1,7 +1,7 @@
-// RUN: mlc-opt %s --for-target x86-64-v3:l2=2K -p "fold-constants,lower-kernels,raise-to-poly,compute-bands" --verify-diagnostics --split-input-file | filecheck %s --check-prefixes=CHECK,READ
-// RUN: mlc-opt %s --for-target x86-64-v4:l2=4K -p "fold-constants,lower-kernels,raise-to-poly,compute-bands" --verify-diagnostics --split-input-file | filecheck %s --check-prefixes=CHECK,READ
-// RUN: mlc-opt %s --for-target x86-64-v4:l2=2K -p "fold-constants,lower-kernels,raise-to-poly,compute-bands" --verify-diagnostics --split-input-file | filecheck %s --check-prefixes=CHECK,COMPUTED
-// RUN: mlc-opt %s --for-target x86-64-v3:l3=2K -p "fold-constants,lower-kernels,raise-to-poly,compute-bands" --verify-diagnostics --split-input-file | filecheck %s --check-prefixes=CHECK,COMPUTED
+// RUN: mlc-opt %s --for-target x86-64-v3:l2=2K -p "fold-constants,lower-kernels,compute-bands" --verify-diagnostics --split-input-file | filecheck %s --check-prefixes=CHECK,READ
+// RUN: mlc-opt %s --for-target x86-64-v4:l2=4K -p "fold-constants,lower-kernels,compute-bands" --verify-diagnostics --split-input-file | filecheck %s --check-prefixes=CHECK,READ
+// RUN: mlc-opt %s --for-target x86-64-v4:l2=2K -p "fold-constants,lower-kernels,compute-bands" --verify-diagnostics --split-input-file | filecheck %s --check-prefixes=CHECK,COMPUTED
+// RUN: mlc-opt %s --for-target x86-64-v3:l3=2K -p "fold-constants,lower-kernels,compute-bands" --verify-diagnostics --split-input-file | filecheck %s --check-prefixes=CHECK,COMPUTED
 
 // CPUs compare for a causal mask of bits.
 

@@ -1,4 +1,4 @@
-// RUN: mlc-opt %s --for-target cuda -p "fold-constants,lower-kernels,raise-to-poly,compute-bands" --verify-diagnostics --split-input-file | filecheck %s
+// RUN: mlc-opt %s --for-target cuda -p "fold-constants,lower-kernels,compute-bands" --verify-diagnostics --split-input-file | filecheck %s
 
 // A window of two keys with a finite fill is computed from two conditions; nobody reads or stores the mask.
 

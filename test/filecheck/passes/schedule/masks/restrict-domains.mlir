@@ -1,4 +1,4 @@
-// RUN: mlc-opt %s -p "fold-constants,lower-kernels,raise-to-poly,restrict-domains" --verify-diagnostics --split-input-file | filecheck %s
+// RUN: mlc-opt %s -p "fold-constants,lower-kernels,restrict-domains" --verify-diagnostics --split-input-file | filecheck %s
 
 // A causal mask, computed from indices, becomes conditions of all statements that it masks, and no argument of the kernel.
 

@@ -1,4 +1,4 @@
-// RUN: mlc-opt %s -p lower-kernels,raise-to-poly --verify-diagnostics --split-input-file | filecheck %s
+// RUN: mlc-opt %s -p lower-kernels --verify-diagnostics --split-input-file | filecheck %s
 
 // Packed panels are read at quotients and remainders; a product of symbols is one parameter of all statements.
 

@@ -1,4 +1,4 @@
-"""Lowering of statements to ``kernel.generic`` operations on buffers."""
+"""Lowering of statements to ``poly.statement`` operations on buffers."""
 
 from __future__ import annotations
 
@@ -7,33 +7,42 @@ from collections.abc import Sequence
 from xdsl.dialects import arith
 from xdsl.dialects.memref import LoadOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
-from xdsl.ir.affine import AffineExpr, AffineMap
 
-from mlc.dialects import kernel
-from mlc.dialects.semantics.expr import ExprError, Load, loads
+from mlc.dialects import kernel, poly
+from mlc.dialects.semantics.dims import DimLike
+from mlc.dialects.semantics.expr import Expr, ExprError, Load, loads
 from mlc.dialects.semantics.statement import MONOIDS, Statement
 from mlc.dialects.types import ELEMENTS, element_of, is_narrow, numpy_dtype
-from mlc.passes.kernel.lowering.affine import Symbols, affine
+from mlc.passes.kernel.lowering.affine import affine
+from mlc.passes.kernel.lowering.array_names import array_names
 from mlc.passes.kernel.lowering.scalars import ScalarBuilder
 
 
-def generic(block: Block, s: Statement, buffers: Sequence[SSAValue], out: SSAValue, float8: bool = False) -> None:
-    """Append ``s``, whose loads name entries of ``buffers``, as a kernel.generic that writes ``out``.
+def append_statement(
+    block: Block, s: Statement, buffers: Sequence[SSAValue], out: SSAValue, float8: bool = False
+) -> None:
+    """Append ``s``, whose loads name entries of ``buffers``, as a poly.statement that writes ``out``.
 
     Affine loads become operands; a gather remains a memref.load in the body. ``float8``: that of ``ScalarBuilder``.
     """
-    symbols = Symbols()
-    reads: dict[Load, tuple[AffineExpr, ...]] = {}
-    for load in loads(s.value):
-        index = [affine(i, s.iters, symbols) for i in load.index or ()]
-        if all(i is not None for i in index):
-            reads[load] = tuple(i for i in index if i is not None)
-    written = tuple(i for o in s.out if (i := affine(o, s.iters, symbols)) is not None)
-    assert len(written) == len(s.out), f"{s} writes at an index that is not affine"
-    maps = [AffineMap(len(s.iters), len(symbols.names), m) for m in (*reads.values(), written)]
-    ins = [buffers[load.operand] for load in reads]
+    reads = {load: at for load in loads(s.value) if (at := _affine_index(load.index or (), s)) is not None}
+    written = _affine_index(s.out, s)
+    assert written is not None, f"{s} writes at an index that is not affine"
+    operands = [*(buffers[load.operand] for load in reads), out]
+    names = array_names(block)
+    accesses = [
+        poly.AccessAttr((names[x], index)) for x, index in zip(operands, (*reads.values(), written), strict=True)
+    ]
+    id = f"S{sum(isinstance(op, poly.StatementOp) for op in block.ops)}"
+    domain = poly.DomainAttr(zip(s.iters, s.bounds, strict=True))
     body, init = _body(s, list(reads), out, buffers, float8), _init(s, out)
-    block.add_op(kernel.GenericOp(s.iters, s.bounds, maps, ins, out, body, symbols.names, s.monoid, init))
+    block.add_op(poly.StatementOp(id, domain, accesses, operands[:-1], out, body, s.monoid, init))
+
+
+def _affine_index(index: Sequence[Expr], s: Statement) -> tuple[DimLike, ...] | None:
+    """Return the indices of an access as dimension expressions; None if one of them is not affine."""
+    found = tuple(i for e in index if (i := affine(e, s.iters)) is not None)
+    return found if len(found) == len(index) else None
 
 
 def _init(s: Statement, out: SSAValue) -> Attribute | None:
@@ -77,5 +86,5 @@ def _body(s: Statement, reads: Sequence[Load], out: SSAValue, buffers: Sequence[
     element = element_of(out)
     value, actual = builder.build(s.value, element)
     value, _ = builder.cast(value, actual, element)
-    block.add_op(kernel.YieldOp(builder.restore_sign(value, element)))
+    block.add_op(poly.YieldOp(builder.restore_sign(value, element)))
     return Region(block)

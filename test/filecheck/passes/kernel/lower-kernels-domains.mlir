@@ -1,4 +1,4 @@
-// RUN: mlc-opt %s -p lower-kernels,raise-to-poly --verify-diagnostics --split-input-file | filecheck %s
+// RUN: mlc-opt %s -p lower-kernels --verify-diagnostics --split-input-file | filecheck %s
 
 kernel.func @contraction(%x: tensor<?x5xf32, #graph.dims<["batch", "5"]>>, %w: tensor<5x7xf32>, %b: tensor<7xf32>) -> tensor<?x7xf32, #graph.dims<["batch", "7"]>> {
   %0 = graph.contract "mk,kn->mn"(%x, %w) : (tensor<?x5xf32, #graph.dims<["batch", "5"]>>, tensor<5x7xf32>) -> tensor<?x7xf32, #graph.dims<["batch", "7"]>>
