@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from mlc.errors import RunError as RunError
     from mlc.errors import ToolchainError as ToolchainError
     from mlc.export import export_onnx as export_onnx
+    from mlc.export.stablehlo import export_stablehlo as export_stablehlo
     from mlc.frontends.array.array import TraceError as TraceError
     from mlc.frontends.array.statements.compute import compute as compute
     from mlc.frontends.array.statements.compute import reduce as reduce
@@ -104,6 +105,7 @@ _HOMES = {
     **dict.fromkeys(("cond", "fori_loop", "scan", "switch", "while_loop"), f"{_TRANSFORMS}.control"),
     **dict.fromkeys(("grad", "hvp", "jvp", "linearize", "value_and_grad", "vjp"), f"{_TRANSFORMS}.gradients"),
     "export_onnx": "mlc.export",
+    "export_stablehlo": "mlc.export.stablehlo",
     "Options": "mlc.options",
     "generate": "mlc.generation.generate",
     "quantize": "mlc.quantization.quantize",

@@ -37,13 +37,13 @@ def export_onnx(model: Any, *examples: Any, dims: Any = None, path: str | PathLi
     """
     from mlc.export.graphs import model_of
 
-    made = model_of(_imported(model, examples, dims))
+    made = model_of(imported(model, examples, dims))
     if path is not None:
         written_whole(Path(path), lambda file: file.write_bytes(made.SerializeToString()))
     return made
 
 
-def _imported(model: Any, examples: Sequence[Any], dims: Any) -> Imported:
+def imported(model: Any, examples: Sequence[Any], dims: Any) -> Imported:
     if is_program(model) or not callable(model):  # a program of PyTorch is callable as well
         from mlc.driver.sources import source_of
 
@@ -89,7 +89,7 @@ def _shapes(function: Callable[..., Any], examples: Sequence[Any], dims: Dims) -
     parameters = list(inspect.signature(function).parameters)
     if unknown := sorted(set(dims) - set(parameters)):
         hint = f"Its parameters are {', '.join(parameters)}"
-        what = f"export_onnx: dims has '{unknown[0]}', which is no parameter of {_name(function)}"
+        what = f"dims has '{unknown[0]}', which is no parameter of {_name(function)}"
         raise InputError(what, hint=hint)
     shapes: dict[str, Sequence[Any]] = {}
     for name, wanted in dims.items():

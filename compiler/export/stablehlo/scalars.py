@@ -1,0 +1,145 @@
+"""Scalar expressions as StableHLO operations on whole tensors, and CHLO ones where StableHLO has no such function."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from mlc.dialects.semantics.expr import (
+    CASTS,
+    COMPARISONS,
+    REINTERPRETATIONS,
+    Call,
+    Const,
+    Expr,
+    Index,
+    Load,
+    element_type,
+)
+from mlc.dialects.types import is_float, is_unsigned
+from mlc.errors import InputError
+from mlc.export.stablehlo.writer import Sizes, Value, Writer
+
+NAMES = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "div": "divide", "max": "maximum", "min": "minimum",
+    "fmod": "remainder", "atan2": "atan2", "neg": "negate", "exp": "exponential", "log": "log", "sqrt": "sqrt",
+    "rsqrt": "rsqrt", "tanh": "tanh", "sin": "sine", "cos": "cosine", "tan": "tan", "expm1": "exponential_minus_one",
+    "log1p": "log_plus_one", "sigmoid": "logistic", "floor": "floor", "ceil": "ceil", "round": "round_nearest_even",
+    "and_": "and", "or_": "or", "xor": "xor", "not_": "not", "shl": "shift_left",
+    **{fn: f"chlo.{fn}" for fn in ("erf", "erfc", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh")},
+}  # fmt: skip
+
+
+class Scalars:
+    """``write(expr)`` for operands of ``elements`` at each point of ``shape``: ``load`` gives the tensor of a load,
+    ``index`` that of an iterator."""
+
+    def __init__(
+        self, writer: Writer, elements: Sequence[str], shape: Sizes, load: Callable[[Load], Value],
+        index: Callable[[str], Value],
+    ) -> None:  # fmt: skip
+        self.writer, self.elements, self.shape, self.load, self.index = writer, elements, shape, load, index
+        self._known: dict[tuple[Expr, str], Value] = {}
+
+    def write(self, expr: Expr, element: str) -> Value:
+        """The tensor of an expression; a number without a type gets ``element``."""
+        found = self._known.get((expr, element))
+        if found is None:
+            found = self._known[expr, element] = self._written(expr, element)
+        return found
+
+    def _written(self, expr: Expr, element: str) -> Value:
+        match expr:
+            case Const(value=value):
+                return self.writer.splat(value, element, self.shape)
+            case Index(name=name):
+                return self.index(name)
+            case Load():
+                return self.load(expr)
+        assert isinstance(expr, Call)
+        if expr.fn in CASTS or expr.fn in REINTERPRETATIONS:
+            target = REINTERPRETATIONS.get(expr.fn, expr.fn)
+            inner = element_type(expr.args[0], self.elements) or target
+            return self._cast(self.write(expr.args[0], inner), expr.fn, target)
+        if expr.fn == "where":
+            condition, *sides = expr.args
+            return self.writer.select(self.write(condition, "i1"), *(self.write(x, element) for x in sides))
+        known = (element_type(x, self.elements) for x in expr.args)
+        inner = next((x for x in known if x is not None), element)
+        if expr.fn in (*COMPARISONS, "isnan") and all(isinstance(x, Const) for x in expr.args):
+            inner = "f64"
+        return self._call(expr.fn, [self.write(x, inner) for x in expr.args], inner)
+
+    def _cast(self, x: Value, fn: str, target: str) -> Value:
+        if x.element == target:
+            return x
+        return self.writer.pointwise("bitcast_convert" if fn in REINTERPRETATIONS else "convert", target, x)
+
+    def _call(self, fn: str, args: list[Value], element: str) -> Value:
+        special = getattr(self, f"_{fn}", None)
+        if special is not None:
+            made: Value = special(element, *args)
+            return made
+        if fn in COMPARISONS:
+            return self.writer.compare(fn.upper(), *args)
+        if fn not in NAMES:
+            raise InputError(f"export_stablehlo: the function {fn} has no form in StableHLO")
+        return self.writer.pointwise(NAMES[fn], element, *args)
+
+    def _number(self, value: float, element: str) -> Value:
+        return self.writer.splat(value, element, self.shape)
+
+    def _abs(self, element: str, x: Value) -> Value:
+        return x if is_unsigned(element) else self.writer.pointwise("abs", element, x)
+
+    def _sign(self, element: str, x: Value) -> Value:
+        if element == "i1":
+            return x
+        zero = self._number(0, element)
+        if is_unsigned(element):
+            return self.writer.pointwise("convert", element, self.writer.compare("NE", x, zero))
+        return self.writer.select(self.writer.compare("EQ", x, zero), zero, self.writer.pointwise("sign", element, x))
+
+    def _isnan(self, element: str, x: Value) -> Value:
+        return self.writer.compare("NE", x, x)
+
+    def _trunc(self, element: str, x: Value) -> Value:
+        down, up = (self.writer.pointwise(name, element, x) for name in ("floor", "ceil"))
+        return self.writer.select(self.writer.compare("LT", x, self._number(0, element)), up, down)
+
+    def _mod(self, element: str, x: Value, y: Value) -> Value:
+        """The remainder with the sign of the divisor."""
+        w, zero = self.writer, self._number(0, element)
+        rest = w.pointwise("remainder", element, x, y)
+        if is_unsigned(element):
+            return rest
+        differ = w.pointwise("xor", "i1", w.compare("LT", rest, zero), w.compare("LT", y, zero))
+        wrong = w.pointwise("and", "i1", differ, w.compare("NE", rest, zero))
+        return w.select(wrong, w.pointwise("add", element, rest, y), rest)
+
+    def _floordiv(self, element: str, x: Value, y: Value) -> Value:
+        """The multiples of ``y`` in ``x`` without the remainder; of floats rounded, since the division may be off."""
+        w = self.writer
+        exact = w.pointwise("divide", element, w.pointwise("subtract", element, x, self._mod(element, x, y)), y)
+        if not is_float(element):
+            return exact
+        by_zero = w.compare("EQ", y, self._number(0, element))
+        whole = w.pointwise("round_nearest_even", element, exact)
+        return w.select(by_zero, w.pointwise("divide", element, x, y), whole)
+
+    def _pow(self, element: str, x: Value, y: Value) -> Value:
+        return self.writer.pointwise("power", element, x, y)
+
+    def _shr(self, element: str, x: Value, y: Value) -> Value:
+        name = "shift_right_logical" if is_unsigned(element) else "shift_right_arithmetic"
+        return self.writer.pointwise(name, element, x, y)
+
+    def _log2(self, element: str, x: Value) -> Value:
+        return self._log_by(2, element, x)
+
+    def _log10(self, element: str, x: Value) -> Value:
+        return self._log_by(10, element, x)
+
+    def _log_by(self, base: int, element: str, x: Value) -> Value:
+        natural = self.writer.pointwise("log", element, x)
+        return self.writer.pointwise("multiply", element, natural, self._number(1 / math.log(base), element))
