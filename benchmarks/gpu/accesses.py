@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith, scf, vector
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, VectorType
+from xdsl.dialects.builtin import IntegerAttr, VectorType
 from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects import kernel
+from mlc.dialects.kernel.linear_layout import LayoutAttr, LinearLayout
 from mlc.dialects.semantics.dims import evaluate, parse_dim, symbols_of
 from mlc.dialects.types import ITEMSIZE, element_of
 from mlc.passes.assumed_extents import SCHEDULED
 from mlc.passes.codegen.cuda.thread.thread_part import ThreadPart
 from mlc.passes.device.distribute_values import DISTRIBUTION
-from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.device.distribution.value_classes import extents
 
 SECTOR, WARP = 32, 32  # bytes of a transaction; threads of a warp
@@ -115,8 +115,8 @@ def _access(op: Any, trips: int) -> Access:
 def _copy(op: kernel.AsyncCopyOp, trips: int) -> Access:
     """An asynchronous copy, whose threads move several neighbours at a time."""
     found, width, size = op.attributes[DISTRIBUTION], op.width.value.data, ITEMSIZE[element_of(op.buffer)]
-    assert isinstance(found, StringAttr)
-    layout, shape = LinearLayout.parse(found.data), op.chunks
+    assert isinstance(found, LayoutAttr)
+    layout, shape = found.data, op.chunks
     wide = [width if width > 1 and n == op.axis else 1 for n in range(len(shape))]
     strides = (_number(op.stride(n)) * w for n, w in enumerate(wide))
     offsets = sum((i * s for i, s in zip(np.indices(shape), strides, strict=True)), np.zeros(shape, np.int64))
@@ -169,8 +169,8 @@ def _layout(value: SSAValue) -> LinearLayout | None:
         owner = seen.pop().owner
         if isinstance(owner, Operation):
             found = owner.attributes.get(DISTRIBUTION)
-            if isinstance(found, StringAttr):
-                return LinearLayout.parse(found.data)
+            if isinstance(found, LayoutAttr):
+                return found.data
             inner = [owner.body.block.last_op] if isinstance(owner, scf.ForOp) else []
             operands = (*owner.operands, *(v for o in inner if o for v in o.operands))
             seen += [v for v in operands if isinstance(v.type, VectorType)]

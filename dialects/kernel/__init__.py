@@ -36,6 +36,7 @@ from mlc.dialects.kernel.facts import (
 )
 from mlc.dialects.kernel.func import CallOp, FuncOp, LibraryCallOp, LocalOp, ReturnOp
 from mlc.dialects.kernel.iterators import IndexOp, SymbolOp
+from mlc.dialects.kernel.linear_layout import LayoutAttr
 from mlc.dialects.kernel.mma import (
     MMA_SHAPES,
     WARPGROUP_COLUMNS,
@@ -71,7 +72,7 @@ Kernel = Dialect(
         *(BulkCopyOp, MbarrierInitOp, MbarrierExpectOp, MbarrierArriveOp, MbarrierWaitOp, SpecializeOp),
         *(BulkStoreOp, BulkStoreWaitOp),
     ],
-    [LaunchAttr, OriginAttr, FusionAttr, WorkAttr, ScratchAttr, LoopAttr],
+    [LaunchAttr, OriginAttr, FusionAttr, WorkAttr, ScratchAttr, LoopAttr, LayoutAttr],
 )
 
 __all__ = [
@@ -88,6 +89,7 @@ __all__ = [
     "ReturnOp",
     "CallOp",
     "LocalOp",
+    "LayoutAttr",
     "LibraryCallOp",
     "IndexOp",
     "SymbolOp",

@@ -35,6 +35,7 @@ from xdsl.utils.exceptions import VerifyException
 from mlc.dialects.kernel.declared import DeclaredFacts
 from mlc.dialects.kernel.effects import PURE, Accesses
 from mlc.dialects.kernel.iterators import SymbolOp
+from mlc.dialects.kernel.linear_layout import LayoutAttr
 from mlc.dialects.semantics.dims import DimLike, parse_dim, symbols_of
 
 
@@ -127,17 +128,17 @@ class LocalOp(IRDLOperation):
     """A local buffer of a kernel. At the loops level each thread, or block of threads, has one, of constant size.
 
     ``%t = kernel.local : memref<?x8xf32, #graph.dims<["batch", "8"]>>``. ``layout``: the linear layout of its elements
-    in shared memory; without it, they are row by row.
+    in shared memory, ``#kernel.layout<"offset[1][2][4][40][16] of 64">``; without it, they are row by row.
     """
 
     name = "kernel.local"
     result = result_def(MemRefType)
-    layout = opt_prop_def(StringAttr)
+    layout = opt_prop_def(LayoutAttr)
     traits = traits_def(Accesses(allocates=("result",)))
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "attr-dict `:` type($result)"
 
-    def __init__(self, type: Attribute, layout: StringAttr | None = None):
+    def __init__(self, type: Attribute, layout: LayoutAttr | None = None):
         super().__init__(result_types=[type], properties={"layout": layout})
 
 

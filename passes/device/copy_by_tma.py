@@ -20,20 +20,20 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import ModuleOp, StringAttr, VectorType
+from xdsl.dialects.builtin import ModuleOp, VectorType
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from mlc.dialects import kernel
 from mlc.dialects.kernel.bulk_copy import MOST_BOX
+from mlc.dialects.kernel.linear_layout import LinearLayout
 from mlc.dialects.poly import ScheduleError, schedule_of, thread_block_of
 from mlc.dialects.types import ITEMSIZE, element_of
 from mlc.passes.context import gpu_of
 from mlc.passes.device.bulk.consumer_order import groups_of
 from mlc.passes.device.bulk.positions import place_along, variables_of
 from mlc.passes.device.distribution.block_threads import threads_of
-from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.device.distribution.tensor_box import CHUNK, ROW, TensorAxis, Variable, box_layout, refused, tensor_axes
 from mlc.passes.device.distribution.warpgroup import WARPS
 from mlc.passes.device.loops.argument_alignment import are_aligned
@@ -163,7 +163,7 @@ class _BulkCopy:
         plain = order.pop(1, None) == 1 and list(order.values()) == [columns] and constant_of(self.write.offset) == 0
         if self.widened:
             return plain and columns <= MOST_BOX and columns * self.itemsize % CHUNK == 0
-        same = isinstance(layout, StringAttr) and layout.data == str(box_layout(rows, columns, self.itemsize))
+        same = layout is not None and layout.data == box_layout(rows, columns, self.itemsize)
         return plain and same and self.row * self.itemsize % 32 == 0
 
     def replace(self) -> None:
@@ -172,7 +172,7 @@ class _BulkCopy:
             build.add(self._box(n, build))
         if self.widened:  # boxes are aligned, as arrays with a layout are
             rows, columns = self.tile
-            self.local.layout = StringAttr(str(LinearLayout.identity("offset", rows * columns)))
+            self.local.layout = kernel.LayoutAttr(LinearLayout.identity("offset", rows * columns))
         for op in (self.write, self.read):
             Rewriter.erase_op(op)
 

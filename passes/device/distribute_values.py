@@ -2,7 +2,7 @@
 vector.
 
     %0 = kernel.read %a[%i] {strides = [64, 1]} : … -> vector<64x64xf32>
-      →   %0 = kernel.read … {distribution = "register[0, 32][8, 0]… lane[0, 1]… warp[1, 0]… of 64x64"}
+      →   %0 = kernel.read … {distribution = #kernel.layout<"register[0, 32]… lane[0, 1]… of 64x64">}
 
     kernel.func @k   →   kernel.func @k attributes {launch = #kernel.launch<computing = 256>}
 
@@ -19,18 +19,18 @@ from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import vector
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
+from mlc.dialects.kernel.linear_layout import LinearLayout
 from mlc.dialects.poly import schedule_of, thread_block_of
 from mlc.dialects.types import ITEMSIZE, element_of
 from mlc.passes.context import gpu_of
 from mlc.passes.device.distribution.block_threads import threads_of
 from mlc.passes.device.distribution.blocked import blocked
 from mlc.passes.device.distribution.fragments import sums
-from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.device.distribution.value_classes import ValueClass, extents, value_classes
 from mlc.passes.device.distribution.warpgroup import sums_of_warpgroups
 from mlc.passes.schedule.apply_schedules import following
@@ -63,13 +63,13 @@ def _distribute(fn: kernel.FuncOp, target: GpuTarget) -> None:
     widest = max(map(prod, (*shapes.values(), *copied)), default=1)
     threads = threads_of(fn, target) or min(max(widest, target.warp), target.block_threads)
     fn.launch = replace(fn.launch, computing=threads)
-    names = {id(c): str(_distribution(c, shapes[id(c)], _warps(fn, threads, target), target)) for c in each}
+    of_class = {id(c): _distribution(c, shapes[id(c)], _warps(fn, threads, target), target) for c in each}
     for op in fn.walk():
         of_warpgroups = isinstance(op, kernel.MmaOp) and op.warpgroup is not None
         if (isinstance(op, SOURCES) or of_warpgroups) and op.results[0] in classes:
-            op.attributes[DISTRIBUTION] = StringAttr(names[id(classes[op.results[0]])])
+            op.attributes[DISTRIBUTION] = kernel.LayoutAttr(of_class[id(classes[op.results[0]])])
         elif isinstance(op, kernel.AsyncCopyOp):
-            op.attributes[DISTRIBUTION] = StringAttr(str(_of_copy(op, threads // target.warp, target)))
+            op.attributes[DISTRIBUTION] = kernel.LayoutAttr(_of_copy(op, threads // target.warp, target))
 
 
 def _warps(fn: kernel.FuncOp, threads: int, target: GpuTarget) -> tuple[int, ...]:

@@ -26,13 +26,13 @@ from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
+from mlc.dialects.kernel.linear_layout import LinearLayout
 from mlc.passes.device.distribute_values import DISTRIBUTION
-from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.device.distribution.value_classes import extents
 
 READS = (kernel.ReadOp, kernel.GatherOp, kernel.MmaOp)
@@ -210,15 +210,14 @@ def _elements(op: Operation) -> Sequence[object] | None:
         return None
     value = op.value if isinstance(op, kernel.WriteOp) else op.result
     distribution = _distribution(value)
-    if not isinstance(distribution, StringAttr) or not _held_once(distribution.data, extents(value)):
+    if not isinstance(distribution, kernel.LayoutAttr) or not _held_once(distribution.data, extents(value)):
         return None
     place = op.buffer if isinstance(op.buffer.owner, Operation) else None  # arguments that conflict are one buffer
     return (place, op.offset, op.strides, *op.dynamic, value.type, distribution)
 
 
-def _held_once(distribution: str, shape: Sequence[int]) -> bool:
+def _held_once(layout: LinearLayout, shape: Sequence[int]) -> bool:
     """Return whether no two threads hold the same element of a value."""
-    layout = LinearLayout.parse(distribution)
     own = layout.sliced(len(layout.shape) - len(shape) + n for n, extent in enumerate(shape) if extent > 1)
     return not any(own.free(name) for name in own.names if name in ("lane", "warp"))
 

@@ -17,7 +17,7 @@ from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import ModuleOp, StringAttr, VectorType
+from xdsl.dialects.builtin import ModuleOp, VectorType
 from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
@@ -71,7 +71,7 @@ def _store(fn: kernel.FuncOp, copies: list[kernel.BulkCopyOp], target: GpuTarget
     element = element_of(next(iter(found)).buffer)
     found = {write: axes for write, axes in found.items() if element_of(write.buffer) == element}  # one staging for all
     columns = kernel.part_columns(ITEMSIZE[element])
-    layout = StringAttr(str(box_layout(PART, columns, ITEMSIZE[element])))
+    layout = kernel.LayoutAttr(box_layout(PART, columns, ITEMSIZE[element]))
     staging = kernel.LocalOp(memref(element, (groups * buffers, PART, columns)), layout)
     first = fn.block.first_op
     assert first is not None

@@ -23,7 +23,7 @@ from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import arith, scf, vector
-from xdsl.dialects.builtin import FloatAttr, ModuleOp, StringAttr, UnitAttr
+from xdsl.dialects.builtin import FloatAttr, ModuleOp, UnitAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
@@ -225,7 +225,7 @@ def _laid_out(factor: Factor, extent: int, steps: int, element: str) -> tuple[SS
         shape, strides = (steps, row), (row, 1)
     local = kernel.LocalOp(memref(element, shape))
     if prod(shape) == extent * steps:
-        local.layout = StringAttr(str(swizzled(*shape, size)))
+        local.layout = kernel.LayoutAttr(swizzled(*shape, size))
     write, narrow = factor.write, factor.element != element
     held = kernel.LocalOp(memref(factor.element, shape)) if narrow else local
     staged = kernel.WriteOp(write.value, held.result, write.offset, strides_of(factor, *strides))

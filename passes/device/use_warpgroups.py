@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, VectorType, i64
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, VectorType, i64
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
@@ -101,4 +101,4 @@ def _convert(op: kernel.MmaOp, columns: int) -> None:
         local = buffer.owner
         assert isinstance(local, kernel.LocalOp)
         layout = operand_layout(extent, op.steps.value.data, _across(op, n), ITEMSIZE[element_of(op.a)])
-        local.layout = StringAttr(str(layout))
+        local.layout = kernel.LayoutAttr(layout)

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from emulator import DEVICE, HERE, needed
 
+from mlc.dialects.kernel.linear_layout import LinearLayout
 from mlc.dialects.kernel.mma import MMA_SHAPES, MmaShape
 from mlc.passes.device.distribution.fragments import factor, sums
-from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.device.distribution.warpgroup import operand_layout, sums_of_warpgroups
 
 CUTE = (Path(__file__).parent / "cute_layouts.txt").read_text()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mlc.passes.device.distribution.linear_layout import Coordinate, LinearLayout, bits_of
+from mlc.dialects.kernel.linear_layout import Coordinate, LinearLayout, bits_of
 
 
 def blocked(

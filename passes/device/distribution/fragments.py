@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlc.dialects.kernel import MmaShape
-from mlc.passes.device.distribution.linear_layout import Coordinate, LinearLayout, bits_of
+from mlc.dialects.kernel.linear_layout import Coordinate, LinearLayout, bits_of
 
 GROUP: tuple[Coordinate, ...] = ((0, 1), (0, 2), (0, 4))  # bits of g along the rows or columns of a factor
 LANES = 5  # bits of a lane

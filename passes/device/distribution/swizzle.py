@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mlc.passes.device.distribution.linear_layout import LinearLayout, bits_of
+from mlc.dialects.kernel.linear_layout import LinearLayout, bits_of
 
 CHUNK = 16  # bytes that a lane reads at a time
 PHASE = 3  # bits of the chunks that all banks hold

@@ -14,8 +14,8 @@ from xdsl.ir import SSAValue
 
 from mlc.dialects import kernel
 from mlc.dialects.kernel.bulk_copy import MOST_AXES, MOST_BOX
+from mlc.dialects.kernel.linear_layout import LinearLayout, bits_of
 from mlc.dialects.semantics.dims import DimLike
-from mlc.passes.device.distribution.linear_layout import LinearLayout, bits_of
 from mlc.passes.device.distribution.value_classes import extents
 from mlc.passes.device.loops.index_dims import dim_of, linear
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mlc.passes.device.distribution.linear_layout import Coordinate, LinearLayout, bits_of
+from mlc.dialects.kernel.linear_layout import Coordinate, LinearLayout, bits_of
 
 WARPS, ROWS = 4, 64  # of a warpgroup, and of its sums
 BLOCK = 64  # elements of 16 bits in 128 bytes

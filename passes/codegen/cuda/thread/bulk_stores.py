@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import cast
 
 from mlc.dialects.kernel import PART, BulkStoreOp, part_columns
+from mlc.dialects.kernel.linear_layout import LinearLayout
 from mlc.dialects.types import shape_of
 from mlc.passes.codegen.cuda.thread.coordinates import THREAD, Coordinates
 from mlc.passes.codegen.cuda.thread.thread_part import Held
-from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.device.distribution.swizzle import placed
 from mlc.passes.device.distribution.warpgroup import ROWS
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from mlc.dialects.kernel.linear_layout import LinearLayout
 from mlc.passes.codegen.cuda.thread.thread_part import ThreadPart
-from mlc.passes.device.distribution.linear_layout import LinearLayout
 
 THREAD = "thread"  # the variable of a thread's number among those that have a tile
 GROUP = "group"  # that of the number of such threads in the block, where each has tiles of its own

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import Block
 
+from mlc.dialects.kernel.linear_layout import LayoutAttr, LinearLayout
 from mlc.passes.codegen.cuda.thread.coordinates import THREAD, Coordinates
 from mlc.passes.codegen.cuda.thread.thread_part import ThreadPart
 from mlc.passes.device.distribute_values import DISTRIBUTION
-from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.device.distribution.swizzle import placed
 from mlc.passes.device.distribution.value_classes import extents
 
@@ -103,10 +103,10 @@ def busy_threads(block: Block, coordinates: Coordinates) -> list[str]:
     """Return the conditions under which a thread has an element in any register, if all vectors of a block have one
     distribution and no thread waits for others; otherwise []. Threads of the padding then need not run the block."""
     ops = list(block.walk())
-    found = {str(o.attributes[DISTRIBUTION].data) for o in ops if DISTRIBUTION in o.attributes}  # type: ignore[attr-defined]
+    found = {a.data for o in ops if isinstance(a := o.attributes.get(DISTRIBUTION), LayoutAttr)}
     if len(found) != 1 or not all(o.name in ALONE or o.name.startswith(("arith.", "math.")) for o in ops):
         return []
-    layout = LinearLayout.parse(found.pop())
+    layout = found.pop()
     shapes = [extents(v) for o in ops for v in (*o.results, *o.operands) if extents(v)]
     rank = len(layout.shape)
     shape = tuple(max(s[n - rank + len(s)] for s in shapes if n >= rank - len(s)) for n in range(rank))

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from mlc.dialects.kernel import MmaOp, MmaShape
+from mlc.dialects.kernel.linear_layout import Coordinate, LinearLayout
 from mlc.dialects.types import element_of
 from mlc.passes.codegen.cuda.thread.coordinates import THREAD, Coordinates
 from mlc.passes.codegen.cuda.thread.cuda_memory import TileAccesses
 from mlc.passes.codegen.cuda.thread.thread_part import Held
 from mlc.passes.device.distribution.fragments import factor, matrix_rows
-from mlc.passes.device.distribution.linear_layout import Coordinate, LinearLayout
 from mlc.passes.device.distribution.swizzle import placed
 
 GROUP, MEMBER = f"({THREAD} >> 2 & 7)", f"({THREAD} & 3)"

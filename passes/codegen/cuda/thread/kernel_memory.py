@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import IRDLOperation
 
@@ -21,7 +20,6 @@ from mlc.passes.codegen.cuda.thread.kernel_values import KernelValues
 from mlc.passes.codegen.cuda.thread.register_order import is_write
 from mlc.passes.codegen.cuda.thread.thread_part import ThreadPart
 from mlc.passes.device.distribute_values import DISTRIBUTION
-from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.shared_memory import alignment_of, local_offsets
 
 DYNAMIC = "dynamic"
@@ -43,7 +41,7 @@ class KernelMemory(KernelValues, ABC):
             self.line(f"__shared__ __align__({alignment_of(op)}) {type_} {name}[{max(size, 1)}];")
         self.pointers[op.result] = name
         if op.layout is not None:
-            self.layouts[op.result] = LinearLayout.parse(op.layout.data)
+            self.layouts[op.result] = op.layout.data
 
     def subview(self, op: kernel.SubviewOp) -> None:
         name, source, size = self.name(), self.pointers[op.source], elements_in(op.result)
@@ -57,8 +55,8 @@ class KernelMemory(KernelValues, ABC):
 
     def async_copy(self, op: kernel.AsyncCopyOp) -> None:
         distribution, width, size = op.attributes[DISTRIBUTION], op.width.value.data, ITEMSIZE[element_of(op.buffer)]
-        assert isinstance(distribution, StringAttr)
-        part, axis = ThreadPart(LinearLayout.parse(distribution.data), op.chunks), op.axis if width > 1 else None
+        assert isinstance(distribution, kernel.LayoutAttr)
+        part, axis = ThreadPart(distribution.data, op.chunks), op.axis if width > 1 else None
         factors = [
             str(width if n == axis else s if isinstance(s, int) else self.scalar(s))
             for n, s in enumerate(op.mixed_strides)

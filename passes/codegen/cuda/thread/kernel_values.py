@@ -8,16 +8,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
-from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
 
+from mlc.dialects.kernel.linear_layout import LayoutAttr, LinearLayout
 from mlc.passes.codegen.c_like.c_text import KernelText
 from mlc.passes.codegen.c_like.c_types import c_scalar, element
 from mlc.passes.codegen.cuda.thread.coordinates import Coordinates
 from mlc.passes.codegen.cuda.thread.register_order import RegisterOrder
 from mlc.passes.codegen.cuda.thread.thread_part import Held, ThreadPart
 from mlc.passes.device.distribute_values import DISTRIBUTION
-from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.device.distribution.value_classes import extents
 
 
@@ -46,8 +45,8 @@ class KernelValues(KernelText, ABC):
         found = owner.attributes.get(DISTRIBUTION) if isinstance(owner, Operation) else None
         if not shape:
             return ThreadPart(None, ())
-        if isinstance(found, StringAttr):
-            return ThreadPart(LinearLayout.parse(found.data), shape)
+        if isinstance(found, LayoutAttr):
+            return ThreadPart(found.data, shape)
         return ThreadPart(next(h.part.layout for h in like if h.part.layout is not None), shape)
 
     def define(self, value: SSAValue, part: ThreadPart, names: dict[int, str]) -> None:

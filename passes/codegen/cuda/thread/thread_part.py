@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from mlc.passes.device.distribution.linear_layout import LinearLayout
+from mlc.dialects.kernel.linear_layout import LinearLayout
 
 
 @dataclass(frozen=True)

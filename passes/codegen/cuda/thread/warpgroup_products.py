@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mlc.dialects.kernel import MmaOp
+from mlc.dialects.kernel.linear_layout import LinearLayout
 from mlc.dialects.types import ITEMSIZE, element_of
 from mlc.passes.codegen.cuda.thread.coordinates import Coordinates
 from mlc.passes.codegen.cuda.thread.fragments import TYPES
 from mlc.passes.codegen.cuda.thread.thread_part import Held
-from mlc.passes.device.distribution.linear_layout import LinearLayout
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,8 @@
 // CHECK:      kernel.mbarrier_arrive %[[EMPTY]][%{{.*}}] : memref<3xi64>
 // CHECK:      kernel.write
 kernel.func @product(%a: memref<100x160xf16>, %b: memref<160x120xf16>, %c: memref<100x120xf32>) attributes {schedule = #poly.schedule<"contraction: S0 | m/64p n/128vp | k/64 | warps=4 copy=tma">} {
-  %s = kernel.local {layout = "offset[1][2][4][8][16][32][72][144][288][512][1024][2048] of 4096"} : memref<64x64xf16>
-  %t = kernel.local {layout = "offset[1][2][4][8][16][32][4096][72][144][288][512][1024][2048] of 8192"} : memref<64x128xf16>
+  %s = kernel.local {layout = #kernel.layout<"offset[1][2][4][8][16][32][72][144][288][512][1024][2048] of 4096">} : memref<64x64xf16>
+  %t = kernel.local {layout = #kernel.layout<"offset[1][2][4][8][16][32][4096][72][144][288][512][1024][2048] of 8192">} : memref<64x128xf16>
   %0 = arith.constant 0 : index
   %1 = arith.constant 1 : index
   %2 = arith.constant 2 : index
@@ -84,8 +84,8 @@ kernel.func @product(%a: memref<100x160xf16>, %b: memref<160x120xf16>, %c: memre
 // CHECK:      kernel.mbarrier_arrive %{{.*}} multicast %[[ALL]]
 // CHECK:      kernel.cluster_barrier
 kernel.func @cluster(%a: memref<100x160xf16>, %b: memref<160x384xf16>, %c: memref<100x384xf32>) attributes {schedule = #poly.schedule<"contraction: S0 | m/64p n/128vp | k/64 | warps=4 copy=tma cluster=2x1">} {
-  %s = kernel.local {layout = "offset[1][2][4][8][16][32][72][144][288][512][1024][2048] of 4096"} : memref<64x64xf16>
-  %t = kernel.local {layout = "offset[1][2][4][8][16][32][4096][72][144][288][512][1024][2048] of 8192"} : memref<64x128xf16>
+  %s = kernel.local {layout = #kernel.layout<"offset[1][2][4][8][16][32][72][144][288][512][1024][2048] of 4096">} : memref<64x64xf16>
+  %t = kernel.local {layout = #kernel.layout<"offset[1][2][4][8][16][32][4096][72][144][288][512][1024][2048] of 8192">} : memref<64x128xf16>
   %0 = arith.constant 0 : index
   %1 = arith.constant 1 : index
   %2 = arith.constant 2 : index
@@ -145,8 +145,8 @@ kernel.func @cluster(%a: memref<100x160xf16>, %b: memref<160x384xf16>, %c: memre
 // CHECK:      kernel.bulk_copy %b[{{.*}} multicast %[[COLUMN]] {extents = ["512", "160"]{{.*}}box = array<i64: 64, 32>, span = 128 : i64}
 // CHECK:      kernel.mbarrier_arrive %{{.*}} multicast %[[ALL]]
 kernel.func @square(%a: memref<100x160xf16>, %b: memref<160x512xf16>, %c: memref<100x512xf32>) attributes {schedule = #poly.schedule<"contraction: S0 | m/64p n/128vp | k/64 | warps=4 copy=tma cluster=2x2">} {
-  %s = kernel.local {layout = "offset[1][2][4][8][16][32][72][144][288][512][1024][2048] of 4096"} : memref<64x64xf16>
-  %t = kernel.local {layout = "offset[1][2][4][8][16][32][4096][72][144][288][512][1024][2048] of 8192"} : memref<64x128xf16>
+  %s = kernel.local {layout = #kernel.layout<"offset[1][2][4][8][16][32][72][144][288][512][1024][2048] of 4096">} : memref<64x64xf16>
+  %t = kernel.local {layout = #kernel.layout<"offset[1][2][4][8][16][32][4096][72][144][288][512][1024][2048] of 8192">} : memref<64x128xf16>
   %0 = arith.constant 0 : index
   %1 = arith.constant 1 : index
   %2 = arith.constant 2 : index
@@ -212,8 +212,8 @@ kernel.func @square(%a: memref<100x160xf16>, %b: memref<160x512xf16>, %c: memref
 // CHECK-NEXT: kernel.mbarrier_arrive %[[ORDER]][%[[NEXT]]] when %[[LAST]]
 // CHECK:      kernel.mma_wait %{{.*}} {groups = 0 : i64}
 kernel.func @pingpong(%a: memref<100x160xf16>, %b: memref<160x384xf16>, %c: memref<100x384xf32>) attributes {schedule = #poly.schedule<"contraction: S0 | m/64p n/128vp | k/64 | warps=4 copy=tma persist pingpong">} {
-  %s = kernel.local {layout = "offset[1][2][4][8][16][32][72][144][288][512][1024][2048] of 4096"} : memref<64x64xf16>
-  %t = kernel.local {layout = "offset[1][2][4][8][16][32][4096][72][144][288][512][1024][2048] of 8192"} : memref<64x128xf16>
+  %s = kernel.local {layout = #kernel.layout<"offset[1][2][4][8][16][32][72][144][288][512][1024][2048] of 4096">} : memref<64x64xf16>
+  %t = kernel.local {layout = #kernel.layout<"offset[1][2][4][8][16][32][4096][72][144][288][512][1024][2048] of 8192">} : memref<64x128xf16>
   %0 = arith.constant 0 : index
   %1 = arith.constant 1 : index
   %2 = arith.constant 2 : index

@@ -3,8 +3,8 @@
 // Lanes are neighbours in memory, a warp has rows of its own, and a thread several rows. What is constant along an axis
 // has the distribution of the tile.
 // CHECK: kernel.func @tile{{.*}}computing = 256
-// CHECK: kernel.read %a[{{.*}}distribution = "register[0, 32][1, 0][2, 0] lane[0, 1][0, 2][0, 4][0, 8][0, 16] warp[4, 0][8, 0][16, 0] of 32x64"
-// CHECK: vector.broadcast {{.*}}distribution = "register[0, 32]
+// CHECK: kernel.read %a[{{.*}}distribution = #kernel.layout<"register[0, 32][1, 0][2, 0] lane[0, 1][0, 2][0, 4][0, 8][0, 16] warp[4, 0][8, 0][16, 0] of 32x64">
+// CHECK: vector.broadcast {{.*}}distribution = #kernel.layout<"register[0, 32]
 kernel.func @tile(%a: memref<32x64xf32>, %b: memref<64xf32>, %c: memref<32x64xf32>) {
   %0 = arith.constant 0 : index
   %1 = kernel.read %a[%0] {strides = array<i64: 64, 1>} : memref<32x64xf32> -> vector<32x64xf32>
@@ -19,7 +19,7 @@ kernel.func @tile(%a: memref<32x64xf32>, %b: memref<64xf32>, %c: memref<32x64xf3
 
 // The fast axis is that of contiguous accesses; 12 rows are padded to 16.
 // CHECK: kernel.func @columns{{.*}}computing = 64
-// CHECK: kernel.read %a[{{.*}}distribution = "register lane[1, 0][2, 0][4, 0][8, 0][0, 1] warp[0, 2] of 16x4"
+// CHECK: kernel.read %a[{{.*}}distribution = #kernel.layout<"register lane[1, 0][2, 0][4, 0][8, 0][0, 1] warp[0, 2] of 16x4">
 kernel.func @columns(%a: memref<4x12xf32>, %c: memref<4x12xf32>) {
   %0 = arith.constant 0 : index
   %1 = kernel.read %a[%0] {strides = array<i64: 1, 12>} : memref<4x12xf32> -> vector<12x4xf32>
@@ -31,8 +31,8 @@ kernel.func @columns(%a: memref<4x12xf32>, %c: memref<4x12xf32>) {
 
 // What is reduced along its last axis, and read contiguously along the other: warps have parts of the sums.
 // CHECK-LABEL: kernel.func @strip
-// CHECK: kernel.read {{.*}}distribution = "register[0, 1][0, 2][0, 4] lane[1, 0][2, 0][4, 0][8, 0][16, 0] warp[0, 8][0, 16][0, 32] of 32x64"
-// CHECK: kernel.multi_reduction {{.*}}distribution = "register lane[1][2][4][8][16] warp[0][0][0] of 32"
+// CHECK: kernel.read {{.*}}distribution = #kernel.layout<"register[0, 1][0, 2][0, 4] lane[1, 0][2, 0][4, 0][8, 0][16, 0] warp[0, 8][0, 16][0, 32] of 32x64">
+// CHECK: kernel.multi_reduction {{.*}}distribution = #kernel.layout<"register lane[1][2][4][8][16] warp[0][0][0] of 32">
 kernel.func @strip(%a: memref<2048xf32>, %c: memref<32xf32>) {
   %0 = arith.constant 0 : index
   %1 = kernel.read %a[%0] {strides = array<i64: 1, 32>} : memref<2048xf32> -> vector<32x64xf32>
@@ -45,7 +45,7 @@ kernel.func @strip(%a: memref<2048xf32>, %c: memref<32xf32>) {
 
 // A window slides over one buffer: a thread has neighbouring rows, which share what it reads.
 // CHECK-LABEL: kernel.func @window
-// CHECK-COUNT-4: kernel.read {{.*}}distribution = "register[1, 0][2, 0] lane[0, 1][0, 2][0, 4][0, 8][0, 16] warp[4, 0][8, 0][16, 0] of 32x32"
+// CHECK-COUNT-4: kernel.read {{.*}}distribution = #kernel.layout<"register[1, 0][2, 0] lane[0, 1][0, 2][0, 4][0, 8][0, 16] warp[4, 0][8, 0][16, 0] of 32x32">
 kernel.func @window(%a: memref<33x33xf32>, %c: memref<32x32xf32>) {
   %0 = arith.constant 0 : index
   %1 = arith.constant 1 : index

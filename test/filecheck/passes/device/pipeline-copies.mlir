@@ -7,7 +7,7 @@
 // CHECK:      kernel.local : memref<4x16x36xf32>
 // CHECK:      kernel.barrier
 // CHECK-NEXT: kernel.async_copy %a[{{.*}}when({{.*}}shape = array<i64: 16, 32, 1>{{.*}}width = 1 : i64{{.*}}
-// CHECK:      kernel.async_copy %b[{{.*}}distribution = "register lane[0, 0, 1][0, 0, 2][0, 0, 4][0, 0, 8][1, 0, 0] warp[2, 0, 0][4, 0, 0][8, 0, 0] of 16x1x16"{{.*}}shape = array<i64: 16, 1, 64>{{.*}}width = 4 : i64
+// CHECK:      kernel.async_copy %b[{{.*}}distribution = #kernel.layout<"register lane[0, 0, 1][0, 0, 2][0, 0, 4][0, 0, 8][1, 0, 0] warp[2, 0, 0][4, 0, 0][8, 0, 0] of 16x1x16">{{.*}}shape = array<i64: 16, 1, 64>{{.*}}width = 4 : i64
 // CHECK-NEXT: kernel.async_group
 // CHECK:      kernel.async_group
 // CHECK:      kernel.async_group

@@ -10,8 +10,8 @@
 // CHECK:      kernel.bulk_store %[[ROUNDED]] through %[[STAGING]] to %c[%{{.*}}, %{{.*}}] {extents = ["120", "100"], strides = array<i64: 240>, box = array<i64: 64, 64>, span = 128 : i64} : vector<64x128xf16>, memref<2x64x64xf16>, memref<100x120xf16>
 // CHECK:      kernel.bulk_store_wait
 kernel.func @halves(%a: memref<100x160xf16>, %b: memref<160x120xf16>, %c: memref<100x120xf16>) attributes {schedule = #poly.schedule<"contraction: S0 | m/64p n/128vp | k/64 | warps=4 copy=tma">} {
-  %s = kernel.local {layout = "offset[1][2][4][8][16][32][72][144][288][512][1024][2048] of 4096"} : memref<64x64xf16>
-  %t = kernel.local {layout = "offset[1][2][4][8][16][32][4096][72][144][288][512][1024][2048] of 8192"} : memref<64x128xf16>
+  %s = kernel.local {layout = #kernel.layout<"offset[1][2][4][8][16][32][72][144][288][512][1024][2048] of 4096">} : memref<64x64xf16>
+  %t = kernel.local {layout = #kernel.layout<"offset[1][2][4][8][16][32][4096][72][144][288][512][1024][2048] of 8192">} : memref<64x128xf16>
   %0 = arith.constant 0 : index
   %1 = arith.constant 1 : index
   %2 = arith.constant 2 : index
@@ -51,8 +51,8 @@ kernel.func @halves(%a: memref<100x160xf16>, %b: memref<160x120xf16>, %c: memref
 // CHECK:      %[[STAGING:.*]] = kernel.local {layout = {{.*}}} : memref<2x64x32xf32>
 // CHECK:      kernel.bulk_store %{{.*}} through %[[STAGING]] to %c[%{{.*}}, %{{.*}}] {extents = ["120", "100"], strides = array<i64: 480>, box = array<i64: 32, 64>, span = 128 : i64} : vector<64x128xf32>, memref<2x64x32xf32>, memref<100x120xf32>
 kernel.func @words(%a: memref<100x160xf16>, %b: memref<160x120xf16>, %c: memref<100x120xf32>) attributes {schedule = #poly.schedule<"contraction: S0 | m/64p n/128vp | k/64 | warps=4 copy=tma">} {
-  %s = kernel.local {layout = "offset[1][2][4][8][16][32][72][144][288][512][1024][2048] of 4096"} : memref<64x64xf16>
-  %t = kernel.local {layout = "offset[1][2][4][8][16][32][4096][72][144][288][512][1024][2048] of 8192"} : memref<64x128xf16>
+  %s = kernel.local {layout = #kernel.layout<"offset[1][2][4][8][16][32][72][144][288][512][1024][2048] of 4096">} : memref<64x64xf16>
+  %t = kernel.local {layout = #kernel.layout<"offset[1][2][4][8][16][32][4096][72][144][288][512][1024][2048] of 8192">} : memref<64x128xf16>
   %0 = arith.constant 0 : index
   %1 = arith.constant 1 : index
   %2 = arith.constant 2 : index

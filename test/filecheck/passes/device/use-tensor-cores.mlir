@@ -36,8 +36,8 @@ kernel.func @product(%a: memref<64x70xf32>, %b: memref<70x64xf32>, %c: memref<64
 
 // Operands of halves keep the axis contiguous that memory has so; a schedule gives the warps and the steps.
 // CHECK-LABEL: kernel.func @halves
-// CHECK-DAG:  kernel.local {layout = "offset[1][2][4][8][16][32][72][144][256][512][1024] of 2048"} : memref<64x32xf16>
-// CHECK-DAG:  kernel.local {layout = "offset[1][2][4][8][16][32][72][144][288][512][1024] of 2048"} : memref<32x64xf16>
+// CHECK-DAG:  kernel.local {layout = #kernel.layout<"offset[1][2][4][8][16][32][72][144][256][512][1024] of 2048">} : memref<64x32xf16>
+// CHECK-DAG:  kernel.local {layout = #kernel.layout<"offset[1][2][4][8][16][32][72][144][288][512][1024] of 2048">} : memref<32x64xf16>
 // CHECK:      kernel.write {{.*}}strides = array<i64: 1, 32, 0>} : vector<32x64x1xf16>, memref<64x32xf16>
 // CHECK:      kernel.write {{.*}}strides = array<i64: 64, 0, 1>} : vector<32x1x64xf16>, memref<32x64xf16>
 // CHECK:      kernel.mma {{.*}}{steps = 32 : i64, strides = array<i64: 1, 32, 64, 1>}

@@ -2,7 +2,7 @@
 // RUN: mlc-opt %s --for-target cuda:sm_90 -p use-warpgroups | filecheck %s --check-prefix=DEFAULT
 
 // Floats of 8 bits in rows of 128 bytes; with default numerics warps multiply them, whose sums are those of f32.
-// CHECK:      kernel.local {layout = "offset[1][2][4][8][16][32][64][144][288][576][1024][2048][4096] of 8192"} : memref<64x128xf8E4M3FN>
+// CHECK:      kernel.local {layout = #kernel.layout<"offset[1][2][4][8][16][32][64][144][288][576][1024][2048][4096] of 8192">} : memref<64x128xf8E4M3FN>
 // CHECK:      kernel.mma {{.*}}warpgroup = 64 : i64
 // DEFAULT:     kernel.mma
 // DEFAULT-NOT: warpgroup

@@ -10,8 +10,8 @@ from operator import xor
 import pytest
 
 from mlc.dialects.kernel import MMA_SHAPES, MmaShape
+from mlc.dialects.kernel.linear_layout import LinearLayout
 from mlc.passes.device.distribution.fragments import factor, matrix_rows, sums
-from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.device.distribution.swizzle import placed, swizzled
 
 SHAPES = list(dict.fromkeys(MMA_SHAPES.values()))

@@ -8,8 +8,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from mlc.dialects.kernel.linear_layout import LinearLayout
 from mlc.passes.device.distribution.blocked import blocked
-from mlc.passes.device.distribution.linear_layout import LinearLayout
 
 SHAPES = [
     ((64, 64), (1, 0), 8),
@@ -48,6 +48,21 @@ def test_neighbouring_lanes_have_neighbouring_elements(
 def test_the_text_of_a_layout_is_read_back(shape: tuple[int, ...], order: tuple[int, ...], warps: int) -> None:
     layout = blocked(shape, order, warps, 32)
     assert LinearLayout.parse(str(layout)) == layout
+
+
+@pytest.mark.parametrize(
+    "text, why",
+    [
+        ("lane[1][2]", "is not a linear layout"),
+        ("lane[1][2] of", "is not a linear layout"),
+        ("lane[1, x] of 4x4", "is not a linear layout"),
+        ("lane[1][2] of 4x4", r"\[1\] is not an element of 4x4"),
+        ("lane[1][4] of 4", r"\[4\] is not an element of 4"),
+    ],
+)
+def test_what_is_not_a_layout(text: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        LinearLayout.parse(text)
 
 
 def test_a_swizzle_is_composed_with_the_layout_of_a_matrix() -> None:

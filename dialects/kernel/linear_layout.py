@@ -14,9 +14,15 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import xor
 
+from xdsl.ir import Data
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+
 Coordinate = tuple[int, ...]
 _INPUT = re.compile(r"(\w+)((?:\[[0-9, ]*\])*)")
 _BASIS = re.compile(r"\[([0-9, ]*)\]")
+_LAYOUT = re.compile(rf"{_INPUT.pattern}( {_INPUT.pattern})* of [0-9]+(x[0-9]+)*")
 
 
 def bits_of(extent: int) -> int:
@@ -45,10 +51,20 @@ class LinearLayout:
 
     @classmethod
     def parse(cls, text: str) -> LinearLayout:
-        """Return the layout whose ``str`` is ``text``: ``register[0, 32] lane[0, 1][0, 2] of 64x64``."""
+        """Return the layout whose ``str`` is ``text``: ``register[0, 32] lane[0, 1][0, 2] of 64x64``.
+
+        Raises:
+            ValueError: ``text`` is not a layout.
+        """
+        if not _LAYOUT.fullmatch(text):
+            raise ValueError(f"{text!r} is not a linear layout; write 'lane[0, 1][0, 2] of 4x4'")
         inputs, _, shape = text.rpartition(" of ")
         found = {m[1]: [_coordinate(b) for b in _BASIS.findall(m[2])] for m in _INPUT.finditer(inputs)}
-        return cls.of(tuple(int(n) for n in shape.split("x")), **found)
+        extents = tuple(int(n) for n in shape.split("x"))
+        for basis in (b for bases in found.values() for b in bases):
+            if len(basis) != len(extents) or any(x >= n for x, n in zip(basis, extents, strict=True)):
+                raise ValueError(f"{list(basis)} is not an element of {shape}, which the linear layout {text!r} names")
+        return cls.of(extents, **found)
 
     def __str__(self) -> str:
         inputs = (n + "".join(str(list(b)) for b in bases) for n, bases in zip(self.names, self.bases, strict=True))
@@ -86,3 +102,26 @@ class LinearLayout:
 
 def _coordinate(text: str) -> Coordinate:
     return tuple(int(x) for x in text.split(",") if x.strip())
+
+
+@irdl_attr_definition
+class LayoutAttr(Data[LinearLayout]):
+    """A linear layout: of the elements of a local array in shared memory, or of a vector's over the threads of a block.
+
+    ``#kernel.layout<"offset[1][2][4][40][16] of 64">``
+    """
+
+    name = "kernel.layout"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> LinearLayout:
+        with parser.in_angle_brackets():
+            text = parser.parse_str_literal()
+        try:
+            return LinearLayout.parse(text)
+        except ValueError as error:
+            parser.raise_error(str(error))
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string_literal(str(self.data))
