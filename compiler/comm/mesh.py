@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mlc.dialects.dist import MeshAttr, ShardingAttr
+from mlc.dialects.semantics import blocks
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array
 
@@ -84,20 +85,13 @@ class P:
             raise InputError(f"{self} does not fit an array of shape {list(shape)}", hint=hint)
 
     def box(self, shape: tuple[int, ...], mesh: Mesh, rank: int) -> tuple[slice, ...]:
-        """The part of a whole array that a rank has.
-
-        Raises:
-            InputError: an extent does not divide evenly.
-        """
+        """The part of a whole array that a rank has: of each dimension a block, and blocks differ by one at most."""
         positions, found = mesh.positions(rank), []
         for extent, axes in zip(shape, (*self.axes, *[()] * len(shape)), strict=False):
             first, size = 0, extent
             for axis in axes:
-                if size % mesh.axes[axis]:
-                    what = f"{self}: an axis of {extent} elements, which {mesh} does not divide evenly"
-                    raise InputError(what, hint="Pad the array, or choose another axis")
-                size //= mesh.axes[axis]
-                first += positions[axis] * size
+                start = blocks.first(size, mesh.axes[axis], positions[axis])
+                first, size = first + start, blocks.count(size, mesh.axes[axis], positions[axis])
             found.append(slice(first, first + size))
         return tuple(found)
 

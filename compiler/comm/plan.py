@@ -15,7 +15,7 @@ from mlc.dialects.semantics.interpreter import main_of, names
 from mlc.frontends.imported import Imported
 from mlc.options import Options
 from mlc.passes.context import MlcContext
-from mlc.passes.distribute.choice.written import argument_states, operands_of, result_of, why_of
+from mlc.passes.distribute.choice.written import argument_states, axes_in_order, operands_of, result_of, why_of
 from mlc.passes.distribute.insert_reshards import InsertReshards
 from mlc.passes.distribute.partition import Partition
 from mlc.passes.distribute.propagate_shardings import PropagateShardings
@@ -30,7 +30,8 @@ def planned(imported: Imported, options: Options, mesh: Mesh) -> str:
     for each in graph_pipeline(options.numerics):
         each.apply(ctx, imported.module)
     lines = [str(mesh)]
-    for axis, ranks in mesh.axes.items():
+    for axis in axes_in_order(imported.module, mesh.attribute):
+        ranks = mesh.axes[axis]
         for step in (PropagateShardings(axis), InsertReshards(axis), VerifySpmd(axis)):
             step.apply(ctx, imported.module)
         lines += ["", *_of_axis(main_of(imported.module), axis, ranks)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import time
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -33,17 +34,19 @@ class ProcessWorld:
         if x is None:
             return op.over_all([NOTHING] * self.ranks)[self.rank]
         table = self.communicator.table
-        values = [x] if table is None else gathered(table, x, text(op))
+        values = [x] if table is None else gathered(table, x, text(op), op.shapes(self.ranks, x.shape))
         return op.over_all(values)[self.rank]
 
 
-def gathered(table: Table, x: Array, where: str) -> list[Array]:
-    """The arrays of all ranks, which have equal shapes and types."""
+def gathered(table: Table, x: Array, where: str, shapes: Sequence[tuple[int, ...]] | None = None) -> list[Array]:
+    """The arrays of all ranks, which have equal types, and equal shapes unless ``shapes`` gives that of each rank."""
     mine = np.asarray(x, order="C")
-    found = [mine if n == table.rank else np.empty_like(mine) for n in range(table.ranks)]
-    others = [n for n in range(table.ranks) if n != table.rank] if mine.nbytes else []
-    receives = {n: table.receive(table.self, n, TAG, found[n].ctypes.data, mine.nbytes) for n in others}
-    sends = {n: table.send(table.self, n, TAG, mine.ctypes.data, mine.nbytes) for n in others}
+    found = [mine if n == table.rank else np.empty(shapes[n] if shapes else mine.shape, mine.dtype)
+             for n in range(table.ranks)]  # fmt: skip
+    others = [n for n in range(table.ranks) if n != table.rank]
+    receives = {n: table.receive(table.self, n, TAG, found[n].ctypes.data, found[n].nbytes)
+                for n in others if found[n].nbytes}  # fmt: skip
+    sends = {n: table.send(table.self, n, TAG, mine.ctypes.data, mine.nbytes) for n in others if mine.nbytes}
     missing = _waited(table, receives)
     if missing or _waited(table, sends):
         ranks = ", ".join(map(str, missing or others))

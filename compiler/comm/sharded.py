@@ -35,7 +35,9 @@ class Sharded:
         """The whole array, on all ranks, which call this together."""
         table = current().table
         self.mesh.check_ranks(1 if table is None else table.ranks)
-        parts = [self.part] if table is None else gathered(table, self.part, f"the whole of {self}")
+        boxes = [self.spec.box(self.shape, self.mesh, rank) for rank in range(self.mesh.ranks)]
+        shapes = [tuple(each.stop - each.start for each in box) for box in boxes]
+        parts = [self.part] if table is None else gathered(table, self.part, f"the whole of {self}", shapes)
         return assembled(parts, self.shape, self.spec, self.mesh)
 
     def __repr__(self) -> str:

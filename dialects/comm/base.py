@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, TensorType
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, TensorType, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.comm.world import World, current
 from mlc.dialects.graph.base import GraphOp, ints, ints_of
+from mlc.dialects.semantics import blocks
 from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.semantics.evaluate import Array
 from mlc.dialects.types import STRING, element_of, is_narrow, shape_of
@@ -50,6 +51,10 @@ class CommOp(GraphOp, ABC):
     def meaning(self, values: Sequence[Array]) -> list[Array]:
         """Return the results on all ranks from the operands on all ranks, in the order of the ranks. For an operator
         without an operand, the values are empty arrays."""
+
+    def shapes(self, ranks: int, mine: tuple[int, ...]) -> list[tuple[int, ...]]:
+        """Return the shapes of the operands of all ranks of a job; ``mine`` is that of this rank."""
+        return [mine] * ranks
 
     def over_all(self, values: Sequence[Array]) -> list[Array]:
         """Return the results on all ranks of a job: of a collective within groups those of each group."""
@@ -101,9 +106,13 @@ class GroupedOp(CommOp, ABC):
 
 
 class FixedRanksOp(GroupedOp, ABC):
-    """A collective for ``ranks`` ranks, those of a group where there are groups, which its shapes depend on."""
+    """A collective for ``ranks`` ranks, those of a group where there are groups, which its shapes depend on.
+
+    ``units``: axis 0 of the whole is that many units in balanced blocks; without it blocks are equal.
+    """
 
     ranks = prop_def(IntegerAttr)
+    units = opt_prop_def(IntegerAttr)
 
     @property
     def size(self) -> int:
@@ -124,10 +133,21 @@ def group_attr(group: Group | None) -> DenseArrayBase | None:
     return ints((group.size, group.stride, group.world)) if group is not None else None
 
 
+def number(value: int | None) -> IntegerAttr | None:
+    return None if value is None else IntegerAttr(value, i64)
+
+
 def check_group(name: str, numbers: Sequence[int]) -> None:
     """Raise VerifyException unless the numbers are a size, a stride and a world that they divide."""
     if len(numbers) != 3 or min(numbers) < 1 or numbers[2] % (numbers[0] * numbers[1]):
         raise VerifyException(f"{name}: group {list(numbers)} is no size, stride and number of ranks that they divide")
+
+
+def starts(units: int, extent: DimLike, ranks: int) -> list[int]:
+    """Return the first element of each rank's block of an axis of ``units`` units, but for that of rank 0."""
+    if not isinstance(extent, int) or extent % units:
+        raise VerifyException(f"an axis of {extent} elements is not of {units} units")
+    return [blocks.first(units, ranks, n) * (extent // units) for n in range(1, ranks)]
 
 
 def combined(values: Sequence[T], combine: Callable[[T, T], T]) -> T:

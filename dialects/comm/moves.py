@@ -6,8 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, TensorType, i64
-from xdsl.ir import SSAValue
-from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    ParsePropInAttrDict,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.comm.base import (
@@ -19,7 +27,9 @@ from mlc.dialects.comm.base import (
     divided,
     group_attr,
     leading,
+    number,
     same_type,
+    starts,
 )
 from mlc.dialects.graph.base import PURE, ints, ints_of
 from mlc.dialects.semantics.evaluate import Array
@@ -32,31 +42,53 @@ class AllGatherOp(FixedRanksOp):
     """All-gather: the values of all ranks, concatenated along axis 0 in the order of the ranks.
 
     ``%y = comm.all_gather(%x) {ranks = 2} : (tensor<4xf32>) -> tensor<8xf32>``
+
+    With ``units`` the ranks have balanced blocks of ``whole`` elements: ``{ranks = 2, units = 7, whole = 7}``.
     """
 
     name = "comm.all_gather"
+    whole = opt_prop_def(IntegerAttr)
     input = operand_def(TensorType)
     result = result_def(TensorType)
     traits = traits_def(PURE)
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "`(` $input `)` attr-dict `:` functional-type($input, $result)"
 
-    def __init__(self, input: SSAValue, ranks: int, group: Group | None = None):
-        result = _gathered(self.name, input, ranks)
-        properties = {"ranks": IntegerAttr(ranks, i64), "group": group_attr(group)}
+    def __init__(
+        self,
+        input: SSAValue,
+        ranks: int,
+        group: Group | None = None,
+        units: int | None = None,
+        whole: int | None = None,
+    ):
+        properties: dict[str, Attribute | None] = {"ranks": IntegerAttr(ranks, i64), "group": group_attr(group)}
+        properties |= {"units": number(units), "whole": number(whole)}
+        result = _gathered(self.name, input, ranks, whole)
         super().__init__(operands=[input], properties=properties, result_types=[result])
 
     def infer(self) -> TensorType:
         check_moved(self.name, self.input)
-        return _gathered(self.name, self.input, self.size)
+        if (self.units is None) != (self.whole is None):
+            raise VerifyException(f"{self.name}: it has one of 'units' and 'whole'; give both or none")
+        if self.units is not None and self.whole is not None:
+            starts(self.units.value.data, self.whole.value.data, self.size)
+        return _gathered(self.name, self.input, self.size, self.whole.value.data if self.whole is not None else None)
+
+    def shapes(self, ranks: int, mine: tuple[int, ...]) -> list[tuple[int, ...]]:
+        if self.units is None or self.whole is None:
+            return super().shapes(ranks, mine)
+        ends = [0, *starts(self.units.value.data, self.whole.value.data, self.size), self.whole.value.data]
+        at = [n if self.groups is None else self.groups.members(n).index(n) for n in range(ranks)]
+        return [(ends[n + 1] - ends[n], *mine[1:]) for n in at]
 
     def meaning(self, values: Sequence[Array]) -> list[Array]:
         return [np.concatenate(values)] * len(values)
 
 
-def _gathered(name: str, x: SSAValue, ranks: int) -> TensorType:
-    whole = leading(name, x) * checked_ranks(name, ranks)
-    return tensor(element_of(x), (whole, *shape_of(x)[1:]))
+def _gathered(name: str, x: SSAValue, ranks: int, whole: int | None) -> TensorType:
+    extent = leading(name, x) * checked_ranks(name, ranks)
+    return tensor(element_of(x), (extent if whole is None else whole, *shape_of(x)[1:]))
 
 
 @irdl_op_definition

@@ -6,8 +6,16 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, TensorType, i64
-from xdsl.ir import SSAValue
-from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    ParsePropInAttrDict,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.comm.base import (
@@ -19,9 +27,13 @@ from mlc.dialects.comm.base import (
     combined,
     divided,
     group_attr,
+    leading,
+    number,
     same_type,
+    starts,
 )
 from mlc.dialects.graph.base import PURE
+from mlc.dialects.semantics.dims import DimLike, parse_dim
 from mlc.dialects.semantics.evaluate import Array
 from mlc.dialects.types import element_of, shape_of, tensor
 
@@ -68,9 +80,12 @@ class ReduceScatterOp(FixedRanksOp):
     """Reduce-scatter: the values of all ranks are combined; each rank gets its part of axis 0 of the result.
 
     ``%y = comm.reduce_scatter "add"(%x) {ranks = 2} : (tensor<4xf32>) -> tensor<2xf32>``
+
+    With ``units`` the ranks get balanced blocks, of ``part`` elements on this rank: ``{units = 7, part = "size0"}``.
     """
 
     name = "comm.reduce_scatter"
+    part = opt_prop_def(StringAttr)
     fn = prop_def(StringAttr)
     input = operand_def(TensorType)
     result = result_def(TensorType)
@@ -78,21 +93,37 @@ class ReduceScatterOp(FixedRanksOp):
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$fn `(` $input `)` attr-dict `:` functional-type($input, $result)"
 
-    def __init__(self, fn: str, input: SSAValue, ranks: int, group: Group | None = None):
-        properties = {"fn": StringAttr(fn), "ranks": IntegerAttr(ranks, i64), "group": group_attr(group)}
-        super().__init__(operands=[input], properties=properties, result_types=[_part(self.name, input, ranks)])
+    def __init__(
+        self,
+        fn: str,
+        input: SSAValue,
+        ranks: int,
+        group: Group | None = None,
+        units: int | None = None,
+        part: DimLike | None = None,
+    ):
+        properties: dict[str, Attribute | None] = {"fn": StringAttr(fn), "ranks": IntegerAttr(ranks, i64)}
+        properties |= {"group": group_attr(group)}
+        properties |= {"units": number(units), "part": None if part is None else StringAttr(str(part))}
+        super().__init__(operands=[input], properties=properties, result_types=[_part(self.name, input, ranks, part)])
 
     def infer(self) -> TensorType:
         _check(self.name, self.fn.data, self.input)
-        return _part(self.name, self.input, self.size)
+        if (self.units is None) != (self.part is None):
+            raise VerifyException(f"{self.name}: it has one of 'units' and 'part'; give both or none")
+        if self.units is not None:
+            starts(self.units.value.data, leading(self.name, self.input), self.size)
+        return _part(self.name, self.input, self.size, None if self.part is None else parse_dim(self.part.data))
 
     def meaning(self, values: Sequence[Array]) -> list[Array]:
-        return np.split(combined(values, COMBINE[self.fn.data]), len(values))
+        total = combined(values, COMBINE[self.fn.data])
+        units = len(total) if self.units is None else self.units.value.data
+        return np.split(total, starts(units, len(total), len(values)) if units else len(values))
 
 
-def _part(name: str, x: SSAValue, ranks: int) -> TensorType:
+def _part(name: str, x: SSAValue, ranks: int, part: DimLike | None) -> TensorType:
     checked_ranks(name, ranks)
-    return tensor(element_of(x), (divided(name, x, ranks), *shape_of(x)[1:]))
+    return tensor(element_of(x), (divided(name, x, ranks) if part is None else part, *shape_of(x)[1:]))
 
 
 def _check(name: str, fn: str, x: SSAValue) -> None:

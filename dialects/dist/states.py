@@ -37,49 +37,66 @@ class _Numbers(ParametrizedAttribute):
 
 @irdl_attr_definition
 class SplitAttr(_Numbers):
-    """Split: rank c has block c of one dimension, in equal blocks. ``#dist.split<1>``."""
+    """Split: rank c has block c of one dimension, in balanced blocks. ``#dist.split<1>``; ``#dist.split<0, 4>``: in
+    blocks of units of 4 elements, which the ranks do not divide evenly."""
 
     name = "dist.split"
     numbers: DenseArrayBase
 
     @staticmethod
-    def of(dim: int) -> SplitAttr:
-        return SplitAttr(ints((dim,)))
+    def of(dim: int, granule: int = 1) -> SplitAttr:
+        return SplitAttr(ints((dim,) if granule == 1 else (dim, granule)))
 
     @property
     def dim(self) -> int:
         return ints_of(self.numbers)[0]
 
+    @property
+    def granule(self) -> int:
+        """The elements of a unit."""
+        return (*ints_of(self.numbers), 1)[1]
+
     def verify(self) -> None:
-        if len(self.numbers) != 1 or self.dim < 0:
+        if len(self.numbers) not in (1, 2) or self.dim < 0 or self.granule < 1:
             raise VerifyException(f"{self.name}: {list(ints_of(self.numbers))} is not the number of a dimension")
 
 
 @irdl_attr_definition
 class WindowAttr(_Numbers):
     """Window: rank c has ``length`` elements of a dimension from ``c * step + offset`` on; windows of neighbours
-    overlap. ``#dist.window<dim, step, offset, length>``."""
+    overlap. ``#dist.window<dim, step, offset, length>``.
+
+    With a fifth number, ``units``, that many units are in balanced blocks, and rank c, which has ``n`` units from
+    ``first`` on, has ``n * step + length`` elements from ``first * step + offset`` on.
+    """
 
     name = "dist.window"
     numbers: DenseArrayBase
 
     @staticmethod
-    def of(dim: int, step: int, offset: int, length: int) -> WindowAttr:
-        return WindowAttr(ints((dim, step, offset, length)))
+    def of(dim: int, step: int, offset: int, length: int, units: int = 0) -> WindowAttr:
+        return WindowAttr(ints((dim, step, offset, length, *([units] if units else []))))
 
     @property
     def parts(self) -> tuple[int, int, int, int]:
         """(dimension, step, offset, length)"""
-        dim, step, offset, length = ints_of(self.numbers)
+        dim, step, offset, length, *_ = ints_of(self.numbers)
         return dim, step, offset, length
+
+    @property
+    def units(self) -> int:
+        """Into how many units the ranks divide what they compute of it; 0: all windows are equally long."""
+        return (*ints_of(self.numbers), 0)[4]
 
     @property
     def dim(self) -> int:
         return ints_of(self.numbers)[0]
 
     def verify(self) -> None:
-        if len(self.numbers) != 4 or self.dim < 0 or self.parts[3] < 0:
-            raise VerifyException(f"{self.name}: {list(ints_of(self.numbers))} is no dimension, step, offset and length")
+        if len(self.numbers) not in (4, 5) or self.dim < 0 or (not self.units and self.parts[3] < 0):
+            raise VerifyException(
+                f"{self.name}: {list(ints_of(self.numbers))} is no dimension, step, offset and length"
+            )
 
 
 @irdl_attr_definition
@@ -106,7 +123,7 @@ def text(state: State) -> str:
     """Return a state for tables and messages: ``split 1``."""
     match state:
         case SplitAttr():
-            return f"split {state.dim}"
+            return f"split {state.dim}" + (f" by {state.granule}" if state.granule > 1 else "")
         case PartialAttr():
             return f"partial {state.fn.data}"
         case WindowAttr():

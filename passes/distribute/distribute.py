@@ -17,6 +17,7 @@ from xdsl.passes import ModulePass
 
 from mlc.dialects.dist import MESH, MeshAttr, ShardOp
 from mlc.dialects.semantics.interpreter import main_of
+from mlc.passes.distribute.choice.written import axes_in_order
 from mlc.passes.distribute.insert_reshards import InsertReshards
 from mlc.passes.distribute.partition import Partition
 from mlc.passes.distribute.propagate_shardings import PropagateShardings
@@ -34,7 +35,7 @@ class Distribute(ModulePass):
         mesh = op.attributes.get(MESH)
         if not isinstance(mesh, MeshAttr):
             return
-        for axis in mesh.axes:
+        for axis in axes_in_order(op, mesh):
             for each in (PropagateShardings(axis), InsertReshards(axis), VerifySpmd(axis), Partition(axis)):
                 each.apply(ctx, op)
         _forget(op)

@@ -10,6 +10,7 @@ It works on the states that ``insert-reshards`` leaves. What the user divides al
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -21,6 +22,8 @@ from xdsl.passes import ModulePass
 from mlc.dialects.dist import OPERANDS, RESULT, WHY, ReshardOp, ShardOp, State
 from mlc.dialects.dist.states import WholeAttr
 from mlc.dialects.graph import ComputeOp, GraphOp
+from mlc.dialects.graph.sizes import sizes_of
+from mlc.dialects.semantics.dims import Dim
 from mlc.dialects.types import element_of, shape_of, tensor
 from mlc.errors import MlcError
 from mlc.passes.distribute.choice.matching import strategy_of
@@ -28,8 +31,9 @@ from mlc.passes.distribute.choice.written import STATE, argument_states, main_of
 from mlc.passes.distribute.lowering.computing import counting, gathering
 from mlc.passes.distribute.lowering.ranks import Ranks
 from mlc.passes.distribute.lowering.reshards import resharded
+from mlc.passes.distribute.rules.extents import symbol, uneven
 from mlc.passes.distribute.rules.local_form import local_form
-from mlc.passes.distribute.rules.strategy import Strategy, local_shape
+from mlc.passes.distribute.rules.strategy import Strategy
 from mlc.passes.op_builder import OpBuilder
 
 NAMES = (OPERANDS, RESULT, WHY)
@@ -48,15 +52,35 @@ class Partition(ModulePass):
         main = main_of(op)
         strategies = _strategies(main, mesh.axes[self.axis])
         ranks = Ranks(mesh.group(self.axis), main.body.block)
-        _localize_arguments(main, ranks.blocks)
+        _name_sizes(main, ranks, self.axis)
+        _localize_arguments(main, ranks)
         for each in list(main.body.block.ops):
             _localize(each, strategies, ranks)
         _sign(main)
 
 
-def _localize_arguments(main: FuncOp, blocks: int) -> None:
+def _name_sizes(main: FuncOp, ranks: Ranks, axis: str) -> None:
+    """Name the sizes of uneven blocks: dimensions of the arguments that are divided so, or computed of the rank."""
+    given = _uneven(main.args, argument_states(main), ranks.blocks)
+    ranks.sizes.update({symbol(n): Dim.symbol(f"{axis}_{n}") for n in given})
+    used: set[int] = set()
+    for op in main.body.block.ops:
+        if isinstance(op, ReshardOp):
+            used |= _uneven([op.input] * 2, [op.source, op.target], ranks.blocks)  # type: ignore[list-item]
+        else:
+            used |= _uneven([*op.operands, *op.results], _states(op), ranks.blocks)
+    taken = len(sizes_of(d for op in main.walk() for x in op.results for d in shape_of(x)))
+    for n, units in enumerate(sorted(used - given), start=taken):
+        ranks.define(units, f"size{n}")
+
+
+def _uneven(values: Sequence[SSAValue], states: Sequence[State], blocks: int) -> frozenset[int]:
+    return uneven(states, map(shape_of, values), blocks)
+
+
+def _localize_arguments(main: FuncOp, ranks: Ranks) -> None:
     for x, state in zip(main.args, argument_states(main), strict=True):
-        x._type = tensor(element_of(x), local_shape(shape_of(x), state, blocks))
+        x._type = tensor(element_of(x), ranks.local(shape_of(x), state))
     kept = [{name: a for name, a in each.data.items() if name != STATE} for each in main.arg_attrs or ()]
     main.arg_attrs = ArrayAttr(map(DictionaryAttr, kept))
 
@@ -98,7 +122,8 @@ def _made(op: Operation, strategy: Strategy | None, ranks: Ranks) -> SSAValue | 
     """Return the local value of an operator; None where the operator itself is it."""
     build = OpBuilder(op)
     if isinstance(op, ReshardOp):
-        return resharded(build, op.input, op.source, op.target, ranks)  # type: ignore[arg-type]
+        whole = shape_of(op.result)
+        return resharded(build, op.input, whole, op.source, op.target, ranks)  # type: ignore[arg-type]
     if isinstance(op, ShardOp):
         return build.emit(ShardOp(op.input, op.sharding))
     if strategy is None or not isinstance(op, GraphOp):
@@ -110,7 +135,7 @@ def _local(op: GraphOp, strategy: Strategy, ranks: Ranks) -> GraphOp:
     if strategy.gathers is not None:
         assert isinstance(op, ComputeOp)
         return gathering(op, op.operands, strategy, ranks)
-    local = local_form(op, op.operands, strategy, ranks.blocks)
+    local = local_form(op, op.operands, strategy, ranks.blocks, sizes=ranks.sizes)
     if strategy.counts:
         assert isinstance(op, ComputeOp)
         return counting(op, local, strategy, ranks)

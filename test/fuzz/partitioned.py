@@ -64,7 +64,7 @@ def check_operators(model: Any, feeds: Mapping[str, Data], random: Random, found
     for op, operands, result in seen[:most]:
         if not isinstance(op, GraphOp) or isinstance(op, RoutineOp | SizedOp) or not operands:
             continue
-        rules = [rules_of(op, blocks) for blocks in (2, 3)]
+        rules = [rules_of(op, blocks, _uneven(op, blocks)) for blocks in (2, 3)]
         if any(why in NOTHING for why in rules[0].refused):
             continue
         found.operators += 1
@@ -79,6 +79,12 @@ def check_operators(model: Any, feeds: Mapping[str, Data], random: Random, found
                 found.kinds[_kind(strategy.why)] += 1
 
 
+def _uneven(op: GraphOp, blocks: int) -> frozenset[int]:
+    """The extents of an operator that the ranks do not divide evenly."""
+    extents = {d for x in (*op.operands, *op.results) for d in shape_of(x)}
+    return frozenset(d for d in extents if isinstance(d, int) and d > 1 and d % blocks)
+
+
 def _kind(text: str) -> str:
     return "".join("" if c.isdigit() else c for c in text)
 
@@ -90,9 +96,7 @@ def _one_partial(op: GraphOp, random: Random) -> tuple[State, ...]:
     return tuple(PartialAttr.of("add") if n == at and numeric else WHOLE for n in range(len(op.operands)))
 
 
-def _compare(
-    op: GraphOp, strategy: Strategy, blocks: int, operands: list[Data], result: Data, random: Random
-) -> None:
+def _compare(op: GraphOp, strategy: Strategy, blocks: int, operands: list[Data], result: Data, random: Random) -> None:
     sources = [_source(x, state, blocks, random) for x, state in zip(op.operands, strategy.operands, strict=True)]
     module = _module_of(op, strategy, sources, blocks)
     before = str(module)
@@ -128,7 +132,7 @@ def _source(x: Any, need: State, blocks: int, random: Random) -> State:
     """A random state of an operand, from which its reader's state is made."""
     if isinstance(need, PartialAttr):
         return need
-    fits = [n for n, d in enumerate(shape_of(x)) if isinstance(d, int) and d and d % blocks == 0]
+    fits = [n for n, d in enumerate(shape_of(x)) if isinstance(d, int) and d > 1]
     dims = [SplitAttr.of(n) for n in fits if element_of(x) != STRING]
     sums = [PartialAttr.of("add")] if element_of(x) in NUMBERS and element_of(x)[0] == "i" else []
     states: list[State] = [WHOLE, *dims, *sums]
@@ -154,7 +158,7 @@ def _module_of(op: GraphOp, strategy: Strategy, sources: list[State], blocks: in
 def _parts(x: Data, state: State, blocks: int, random: Random) -> list[Data]:
     """What each rank has of an array."""
     if isinstance(state, SplitAttr):
-        return np.split(x, blocks, axis=state.dim)
+        return np.array_split(x, blocks, axis=state.dim)
     if not isinstance(state, PartialAttr):
         return [x] * blocks
     if x.dtype.kind == "f":  # shares that do not cancel
@@ -200,14 +204,14 @@ def check_whole(model: Any, feeds: Mapping[str, Data], random: Random, found: Fo
 
 def _spec(x: Any, mesh: Mapping[str, int], random: Random) -> list[list[str]]:
     """Mesh axes that divide dimensions of an argument."""
-    shape = list(shape_of(x))
+    shape: list[Any] = list(shape_of(x))
     found: list[list[str]] = [[] for _ in shape]
     for axis, size in mesh.items():
-        fits = [n for n, d in enumerate(shape) if isinstance(d, int) and d and d % size == 0]
+        fits = [n for n, d in enumerate(shape) if isinstance(d, int) and d > 1]
         if fits and element_of(x) != STRING and random.random() < 0.7:
             n = fits[int(random.integers(len(fits)))]
             found[n].append(axis)
-            shape[n] = int(shape[n]) // size
+            shape[n] = shape[n] // size if shape[n] % size == 0 else None  # uneven blocks are not divided again
     return found
 
 
@@ -215,7 +219,7 @@ def _box(x: Data, spec: list[list[str]], mesh: Mapping[str, int], rank: int) -> 
     positions = dict(zip(mesh, np.unravel_index(rank, tuple(mesh.values())), strict=True))
     for dim, axes in enumerate(spec):
         for axis in axes:
-            x = np.split(x, mesh[axis], axis=dim)[int(positions[axis])]
+            x = np.array_split(x, mesh[axis], axis=dim)[int(positions[axis])]
     return x
 
 

@@ -52,6 +52,8 @@ def start_call(op: rt.StartOp, source: str | None, target: str) -> str:
     if source is not None and op.source is not None:
         element = element_of(op.source)
         fields |= {"from": source, "count": c_dim(elements_in(op.source)), "size": str(ITEMSIZE[element])}
+        if op.kind.data == "comm.all_gather" and "units" in op.how.data:
+            fields["count"] = c_dim(elements_in(op.target))  # of balanced blocks each rank knows those of all
         fields |= _how(op, element)
     listed = ", ".join(f".{name} = {value}" for name, value in fields.items())
     return f"mlc_start(c, {op.slot.value.data}, &(mlc_collective){{{listed}}});"
@@ -64,6 +66,8 @@ def _how(op: rt.StartOp, element: str) -> dict[str, str]:
         fields |= {"combine": f"MLC_{fn.data.upper()}", "element": f"MLC_{element.replace('ui', 'u').upper()}"}
     if isinstance(group := how.get("group"), DenseArrayBase):
         fields |= dict(zip(("ranks", "stride"), map(str, ints_of(group)), strict=False))
+    if isinstance(units := how.get("units"), IntegerAttr):
+        fields["units"] = str(units.value.data)
     if isinstance(root := how.get("root"), IntegerAttr):
         fields["root"] = str(root.value.data)
     if isinstance(pairs := how.get("pairs"), DenseArrayBase):

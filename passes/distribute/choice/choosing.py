@@ -16,6 +16,7 @@ from mlc.passes.distribute.choice.matching import linear_strategy
 from mlc.passes.distribute.choice.written import sharding_of
 from mlc.passes.distribute.rules.cost import bytes_of, moved
 from mlc.passes.distribute.rules.derive import rules_of
+from mlc.passes.distribute.rules.extents import uneven
 from mlc.passes.distribute.rules.strategy import Rules, Strategy, whole
 
 SUM = PartialAttr.of("add")
@@ -50,8 +51,8 @@ class Chooser:
         if isinstance(state, SplitAttr) and element_of(x) == STRING:
             raise InputError(f"The {what} of strings is divided along '{self.axis}'", hint="Leave strings whole")
         extent = shape_of(x)[state.dim] if isinstance(state, SplitAttr) and state.dim < len(shape_of(x)) else 0
-        if isinstance(state, SplitAttr) and (not isinstance(extent, int) or not extent or extent % self.blocks):
-            size = f"{extent or 'no'} elements, which {self.blocks} ranks do not divide evenly"
+        if isinstance(state, SplitAttr) and (not isinstance(extent, int) or not extent):
+            size = f"{extent} elements, which another axis divides unevenly" if extent else "no elements"
             hint = "Pad the array, divide another dimension, or choose another mesh"
             where = f"The {what} of {x.type} is divided along '{self.axis}'"
             raise InputError(f"{where}: dimension {state.dim} has {size}", hint=hint)
@@ -79,7 +80,8 @@ class Chooser:
         split = [n for n, s in enumerate(given) if isinstance(s, SplitAttr)]
         if (linear := linear_strategy(op, tuple(given))) is not None:
             yield linear
-        rules = rules_of(op, self.blocks) if split else Rules(())
+        units = uneven(given, map(shape_of, op.operands), self.blocks)
+        rules = rules_of(op, self.blocks, units) if split else Rules(())
         yield from rules.strategies
         yield whole(len(op.operands), "; ".join(rules.refused) if split else "its operands are whole")
 

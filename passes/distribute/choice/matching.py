@@ -5,8 +5,10 @@ from __future__ import annotations
 from mlc.dialects.comm import CommOp
 from mlc.dialects.dist.states import PartialAttr, State, WholeAttr
 from mlc.dialects.graph import GraphOp
+from mlc.dialects.types import shape_of
 from mlc.passes.distribute.choice.written import operands_of, result_of, why_of
 from mlc.passes.distribute.rules.derive import rules_of
+from mlc.passes.distribute.rules.extents import uneven
 from mlc.passes.distribute.rules.linear import commutes, keeps_partial
 from mlc.passes.distribute.rules.strategy import Strategy
 
@@ -16,7 +18,9 @@ def strategy_of(op: GraphOp, blocks: int) -> Strategy | None:
     operands, result = operands_of(op), result_of(op)
     if all(isinstance(s, WholeAttr) for s in (*operands, result)):
         return Strategy(operands, result, why_of(op), divides=False)
-    found = [s for s in rules_of(op, blocks).strategies if (s.operands, s.result) == (operands, result)]
+    values = (*op.operands, *op.results)
+    units = uneven((*operands, result), map(shape_of, values), blocks)
+    found = [s for s in rules_of(op, blocks, units).strategies if (s.operands, s.result) == (operands, result)]
     return found[0] if found else linear_strategy(op, operands, result)
 
 

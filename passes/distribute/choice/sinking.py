@@ -8,8 +8,10 @@ from xdsl.ir import Operation, SSAValue
 from mlc.dialects.dist import ShardOp, State
 from mlc.dialects.dist.states import SplitAttr, WholeAttr
 from mlc.dialects.graph import GraphOp
+from mlc.dialects.types import shape_of
 from mlc.passes.distribute.choice.choosing import Chooser
 from mlc.passes.distribute.rules.derive import rules_of
+from mlc.passes.distribute.rules.extents import uneven
 
 
 def sink(chooser: Chooser) -> None:
@@ -18,7 +20,7 @@ def sink(chooser: Chooser) -> None:
         if isinstance(op, GraphOp) and not isinstance(op, ShardOp) and (wanted := _wanted(chooser, op.results[0])):
             _switch(chooser, op, wanted)
     for x in chooser.main.args:
-        if x not in chooser.pinned and (wanted := _wanted(chooser, x)):
+        if x not in chooser.pinned and (wanted := _wanted(chooser, x)) and wanted.granule == 1:
             chooser.states[x] = wanted
 
 
@@ -38,7 +40,8 @@ def _read(chooser: Chooser, op: Operation, n: int) -> State:
 def _switch(chooser: Chooser, op: GraphOp, wanted: SplitAttr) -> None:
     if isinstance(op, ReturnOp) or any(not isinstance(chooser.states[x], WholeAttr) for x in op.operands):
         return
-    for strategy in rules_of(op, chooser.blocks).strategies:
+    units = uneven([wanted], [shape_of(op.results[0])], chooser.blocks)
+    for strategy in rules_of(op, chooser.blocks, units).strategies:
         if strategy.result == wanted:
             chooser.chosen[op] = strategy
             chooser.states[op.results[0]] = wanted

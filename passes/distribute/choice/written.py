@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 
-from mlc.dialects.dist import INFERRED, MESH, OPERANDS, RESULT, SHARDING, WHY, MeshAttr, ShardingAttr, State
+from mlc.dialects.dist import INFERRED, MESH, OPERANDS, RESULT, SHARDING, WHY, MeshAttr, ShardingAttr, ShardOp, State
 from mlc.dialects.dist.states import SplitAttr
 from mlc.dialects.semantics.interpreter import main_of
+from mlc.dialects.types import shape_of
 from mlc.errors import MlcError
 
 if TYPE_CHECKING:
@@ -32,6 +33,20 @@ def mesh_of(module: ModuleOp, axis: str) -> MeshAttr | None:
     if axis not in mesh.axes:
         raise MlcError(f"The mesh has no axis '{axis}'", hint=f"Give one of {', '.join(mesh.axes)}")
     return mesh
+
+
+def axes_in_order(module: ModuleOp, mesh: MeshAttr) -> list[str]:
+    """Return the axes of a mesh in the order in which the program is divided along them: those that divide an extent
+    unevenly last, as what has no known extent is not divided further. A dimension of several axes keeps their order."""
+    main = main_of(module)
+    found: list[tuple[SSAValue, ShardingAttr | None]]
+    found = [(x, sharding_of(main.arg_attrs, n)) for n, x in enumerate(main.args)]
+    found += [(op.input, op.sharding) for op in main.body.block.ops if isinstance(op, ShardOp)]
+    divided = [(d, names) for x, s in found if s for d, names in zip(shape_of(x), s.axes, strict=False)]
+    if any(len(names) > 1 for _, names in divided):
+        return list(mesh.axes)
+    last = {names[0] for d, names in divided if names and (not isinstance(d, int) or d % mesh.axes[names[0]])}
+    return sorted(mesh.axes, key=lambda axis: axis in last)
 
 
 def sharding_of(attributes: ArrayAttr[DictionaryAttr] | None, n: int) -> ShardingAttr | None:
@@ -104,6 +119,6 @@ def argument_states(main: FuncOp) -> list[State]:
 
 
 __all__ = [
-    "STATE", "argument_states", "main_of", "mesh_of", "operands_of", "result_of", "set_states", "sharding_of", "why_of",
-    "write",
+    "STATE", "argument_states", "axes_in_order", "main_of", "mesh_of", "operands_of", "result_of", "set_states",
+    "sharding_of", "why_of", "write",
 ]  # fmt: skip

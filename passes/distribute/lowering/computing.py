@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from mlc.dialects.graph import ComputeOp, GraphOp
-from mlc.dialects.semantics.expr import Call, Const, Expr, Index, Load, parse, substitute
+from mlc.dialects.semantics.expr import Call, Expr, Index, Load, parse, substitute
 from mlc.dialects.types import shape_of
 from mlc.passes.distribute.lowering.ranks import Ranks
 from mlc.passes.distribute.rules.affine import isl_text
-from mlc.passes.distribute.rules.extents import static
+from mlc.passes.distribute.rules.extents import first_of
 from mlc.passes.distribute.rules.gathers import masked
 from mlc.passes.distribute.rules.strategy import Strategy
 
@@ -23,7 +23,9 @@ def counting(op: ComputeOp, local: GraphOp, strategy: Strategy, ranks: Ranks) ->
     """
     assert isinstance(local, ComputeOp)
     number = Load(len(op.args), ())
-    first: dict[str, Expr] = {name: Call("mul", (number, Const(block))) for name, block in strategy.counts}
+    first: dict[str, Expr] = {
+        name: first_of(units, granule, ranks.blocks, number) for name, units, granule in strategy.counts
+    }
     value = _numbered(parse(op.expr.data), first)
     local.operands = [*local.operands, ranks.number]
     local.properties["expr"] = type(op.expr)(str(value))
@@ -45,12 +47,12 @@ def _numbered(expr: Expr, first: dict[str, Expr]) -> Expr:
 def gathering(op: ComputeOp, operands: Sequence[SSAValue], strategy: Strategy, ranks: Ranks) -> ComputeOp:
     """Return the masked read of a rank's block of a table."""
     assert strategy.gathers is not None
-    n, dim = strategy.gathers
+    n, dim, extent = strategy.gathers
     (s,) = op.statements()
-    block = static(shape_of(operands[n])[dim])
-    first = Call("mul", (Load(len(operands), ()), Const(block)))
+    first = first_of(extent, 1, ranks.blocks, Load(len(operands), ()))
     rank = len(s.out)
     names: dict[str, Expr] = {name: Index(f"i{k}") for k, name in enumerate(s.iters[:rank])}
     names |= {name: Index(f"r{k}") for k, name in enumerate(s.iters[rank:])}
-    value = substitute(masked(s.value, n, dim, block, first), None, lambda index: names.get(index.name, index))
+    read = masked(s.value, n, dim, parse(str(shape_of(operands[n])[dim])), first)
+    value = substitute(read, None, lambda index: names.get(index.name, index))
     return ComputeOp(str(value), [*operands, ranks.number], s.bounds[:rank], s.bounds[rank:], s.monoid)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects.comm import Group, RankOp
-from mlc.dialects.graph import MapOp
+from mlc.dialects.dist import State
+from mlc.dialects.graph import MapOp, SizeOp
+from mlc.dialects.semantics.dims import Dim, DimLike
+from mlc.dialects.types import Shape
+from mlc.passes.distribute.rules.extents import symbol
+from mlc.passes.distribute.rules.local_form import renamed
+from mlc.passes.distribute.rules.strategy import local_shape
 from mlc.passes.op_builder import OpBuilder
 
 
@@ -18,6 +24,8 @@ class Ranks:
 
     group: Group
     block: Block
+    sizes: dict[str, DimLike] = field(default_factory=dict)
+    """The program's names of the sizes of blocks that are not equal, by those that rules give."""
 
     @property
     def blocks(self) -> int:
@@ -30,3 +38,16 @@ class Ranks:
         start = OpBuilder(self.block.first_op)
         rank = start.emit(RankOp())
         return start.emit(MapOp(f"(x0 // {self.group.stride}) % {self.group.size}", [rank]))
+
+    def define(self, units: int, name: str) -> None:
+        """Compute the size of a block that no argument has."""
+        number, least = self.number, units // self.blocks
+        assert isinstance(number.owner, Operation) and number.owner.next_op is not None
+        start = OpBuilder(number.owner.next_op)
+        size = start.emit(MapOp(f"{least} + i64(x0 < {units % self.blocks})", [number]))
+        start.emit(SizeOp(name, size, least + 1, f"A rank of {self.blocks} has another part of {units}"))
+        self.sizes[symbol(units)] = Dim.symbol(name)
+
+    def local(self, shape: Shape, state: State) -> Shape:
+        """Return the shape of what a rank has of a tensor."""
+        return renamed(local_shape(shape, state, self.blocks), self.sizes)

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from mlc.dialects.semantics.blocks import count
 from mlc.dialects.semantics.expr import Const, Expr, Index, Load, children, loads, substitute
 from mlc.dialects.semantics.statement import Statement
 from mlc.passes.distribute.rules.affine import isl_text
-from mlc.passes.distribute.rules.extents import static
+from mlc.passes.distribute.rules.extents import Range, first_text, ranges, static
 
 Shape = Sequence[int]
 PLACE = Const(0)  # for affine indices in a skeleton
@@ -22,17 +23,24 @@ PLACE = Const(0)  # for affine indices in a skeleton
 
 @dataclass(frozen=True)
 class Factor:
-    """What is divided: dimension ``dim`` of the result, or the reduced iterator ``iterator``; in ``blocks`` blocks."""
+    """What is divided: dimension ``dim`` of the result, or the reduced iterator ``iterator``; ``units`` units of
+    ``granule`` elements in ``blocks`` blocks."""
 
     blocks: int
-    block: int
+    units: int
+    granule: int = 1
     dim: int | None = None
     iterator: str | None = None
 
-    def condition(self, s: Statement) -> str | None:
-        """Return which iterations of a statement rank c has, as text of isl; None where the index is not affine."""
+    @property
+    def ranges(self) -> list[Range]:
+        return ranges([self.units], self.blocks)
+
+    def condition(self, s: Statement, ranks: Range) -> str | None:
+        """Return which iterations of a statement rank c, one of ``ranks``, has, as text of isl; None where the index is
+        not affine."""
         index = self.iterator if self.dim is None else isl_text(s.out[self.dim])
-        return None if index is None else in_block(index, self.block, self.blocks)
+        return None if index is None else in_block(index, self.units, self.granule, self.blocks, ranks)
 
 
 def box(s: Statement) -> str:
@@ -40,8 +48,9 @@ def box(s: Statement) -> str:
     return " and ".join(f"0 <= {n} < {static(b)}" for n, b in zip(s.iters, s.bounds, strict=True)) or "true"
 
 
-def in_block(index: str, block: int, blocks: int) -> str:
-    return f"0 <= rank_ < {blocks} and rank_ * {block} <= {index} < rank_ * {block} + {block}"
+def in_block(index: str, units: int, granule: int, blocks: int, ranks: Range) -> str:
+    begin, size = first_text(units, granule, blocks, ranks), count(units, blocks, ranks[0]) * granule
+    return f"{ranks[0]} <= rank_ < {ranks[1]} and {begin} <= {index} < {begin} + {size}"
 
 
 def footprint(s: Statement, restricted: str, at: Sequence[Expr], dim: int, extent: int) -> isl.Set:
@@ -54,10 +63,10 @@ def footprint(s: Statement, restricted: str, at: Sequence[Expr], dim: int, exten
     return isl.Set(f"[rank_] -> {{ [x] : {iterators}x = {text} and {box(s)} and {restricted} }}")
 
 
-def contained(found: isl.Set, step: int, offset: int, length: int, blocks: int) -> bool:
-    """Return whether what rank c reads is in ``[c * step + offset, c * step + offset + length)``."""
-    first, end = f"rank_ * {step} + {offset}", f"rank_ * {step} + {offset + length}"
-    return bool(found.is_subset(isl.Set(f"[rank_] -> {{ [x] : 0 <= rank_ < {blocks} and {first} <= x < {end} }}")))
+def contained(found: isl.Set, begin: str, length: int, ranks: Range) -> bool:
+    """Return whether what rank c, one of ``ranks``, reads is in ``[begin, begin + length)``."""
+    inside = f"{ranks[0]} <= rank_ < {ranks[1]} and {begin} <= x < {begin} + {length}"
+    return bool(found.is_subset(isl.Set(f"[rank_] -> {{ [x] : {inside} }}")))
 
 
 def bounds(found: isl.Set, rank: int) -> tuple[int, int] | None:

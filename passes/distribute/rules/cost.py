@@ -5,9 +5,11 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from mlc.dialects.dist.states import PartialAttr, SplitAttr, State, WholeAttr, WindowAttr
+from mlc.dialects.semantics.blocks import count, first
 from mlc.dialects.semantics.dims import product
-from mlc.dialects.types import ITEMSIZE, element_of, shape_of
+from mlc.dialects.types import ITEMSIZE, Shape, element_of, shape_of
 from mlc.passes.distribute.rules.extents import static
+from mlc.passes.distribute.rules.strategy import local_shape
 
 
 def bytes_of(value: SSAValue) -> int:
@@ -23,12 +25,15 @@ def moved(value: SSAValue, source: State, target: State, blocks: int) -> int:
         case (WholeAttr(), _):
             return 0
         case (SplitAttr(), WindowAttr()) if source.dim == target.dim:
-            low, high = halo(target, static(shape_of(value)[target.dim]) // blocks, blocks)
-            if max(low, high) <= static(shape_of(value)[target.dim]) // blocks:
-                return (low + high) * size // max(static(shape_of(value)[target.dim]), 1)
+            extent = static(shape_of(value)[target.dim])
+            low, high = halo(target, source, extent, blocks)
+            if max(low, high) <= smallest(source, extent, blocks):
+                return (low + high) * size // max(extent, 1)
             return size * (blocks - 1) // blocks
-        case (SplitAttr(), SplitAttr()):
-            return 0 if source == target else size * (blocks - 1) // blocks**2
+        case (SplitAttr(), SplitAttr()) if source == target:
+            return 0
+        case (SplitAttr(), SplitAttr()) if all(is_even(s, shape_of(value), blocks) for s in (source, target)):
+            return size * (blocks - 1) // blocks**2
         case (SplitAttr() | WindowAttr(), _):
             return size * (blocks - 1) // blocks
         case (PartialAttr(), PartialAttr()):
@@ -38,9 +43,25 @@ def moved(value: SSAValue, source: State, target: State, blocks: int) -> int:
     return 2 * size * (blocks - 1) // blocks
 
 
-def halo(window: WindowAttr, block: int, blocks: int) -> tuple[int, int]:
-    """Return how many elements before and after its block the window of a rank reaches at most."""
-    _, step, offset, length = window.parts
-    low = max(rank * block - (rank * step + offset) for rank in range(blocks))
-    high = max(rank * step + offset + length - (rank + 1) * block for rank in range(blocks))
-    return max(low, 0), max(high, 0)
+def halo(window: WindowAttr, source: SplitAttr, extent: int, blocks: int) -> tuple[int, int]:
+    """Return how many elements before and after its block, of a dimension in state ``source``, the window of a rank
+    reaches at most."""
+    _, step, offset, _ = window.parts
+    units, given = window.units or blocks, extent // source.granule
+    low = high = 0
+    for rank in range(blocks):
+        begin, block = first(given, blocks, rank) * source.granule, count(given, blocks, rank) * source.granule
+        start = first(units, blocks, rank) * step + offset
+        length = static(local_shape((extent,), WindowAttr.of(0, *window.parts[1:], window.units), blocks, rank)[0])
+        low, high = max(low, begin - start), max(high, start + length - begin - block)
+    return low, high
+
+
+def smallest(source: SplitAttr, extent: int, blocks: int) -> int:
+    """Return the elements of the smallest block."""
+    return count(extent // source.granule, blocks, blocks - 1) * source.granule
+
+
+def is_even(state: SplitAttr, shape: Shape, blocks: int) -> bool:
+    """Return whether all blocks of a tensor are equally large."""
+    return static(shape[state.dim]) // state.granule % blocks == 0

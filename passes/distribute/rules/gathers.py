@@ -16,9 +16,9 @@ from mlc.passes.distribute.rules.linear import LINEAR, degree
 from mlc.passes.distribute.rules.strategy import Strategy
 
 
-def gathered(op: ComputeOp, s: Statement, blocks: int) -> Iterator[Strategy]:
+def gathered(op: ComputeOp, s: Statement, blocks: int, units: frozenset[int] = frozenset()) -> Iterator[Strategy]:
     """Yield a strategy for each dimension of an operand that is read at computed indices, and in which the value is
-    linear."""
+    linear. A rank without a row has none to read, so uneven blocks have one at least."""
     if s.monoid not in (None, "add") or element_of(op.results[0]) not in (*NUMBERS, "f16", "bf16"):
         return
     for n, operand in enumerate(op.operands):
@@ -26,23 +26,23 @@ def gathered(op: ComputeOp, s: Statement, blocks: int) -> Iterator[Strategy]:
         if len(read) != 1 or degree(s.value, [n], element_of(operand)[0] in "fb") != LINEAR:
             continue
         for dim, (at, extent) in enumerate(zip(read[0].index or (), shape_of(operand), strict=True)):
-            if isl_text(at) is None and static(extent) % blocks == 0:
+            if isl_text(at) is None and (static(extent) % blocks == 0 or (units and static(extent) >= blocks)):
                 states = [WHOLE if k != n else SplitAttr.of(dim) for k in range(len(op.operands))]
                 why = f"dimension {dim} of x{n}, which is gathered from"
-                yield Strategy(tuple(states), PartialAttr.of("add"), why, gathers=(n, dim))
+                yield Strategy(tuple(states), PartialAttr.of("add"), why, gathers=(n, dim, static(extent)))
 
 
-def masked(value: Expr, operand: int, dim: int, block: int, first: Expr) -> Expr:
-    """Return a value that reads its block of ``block`` elements from ``first`` on, and is 0 where the index is not in
-    it."""
+def masked(value: Expr, operand: int, dim: int, block: Expr, first: Expr) -> Expr:
+    """Return a value that reads its block of ``block`` elements, at least one, from ``first`` on, and is 0 where the
+    index is not in it."""
 
     def load(read: Load) -> Expr:
         if read.operand != operand:
             return read
         index = list(read.index or ())
         at = Call("sub", (Call("i64", (index[dim],)), first))
-        inside = Call("and_", (Call("ge", (at, Const(0))), Call("lt", (at, Const(block)))))
-        index[dim] = Call("max", (Call("min", (at, Const(block - 1))), Const(0)))
+        inside = Call("and_", (Call("ge", (at, Const(0))), Call("lt", (at, block))))
+        index[dim] = Call("max", (Call("min", (at, Call("sub", (block, Const(1))))), Const(0)))
         return Call("where", (inside, Load(operand, tuple(index)), Const(0)))
 
     return substitute(value, load)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from xdsl.dialects.builtin import IntegerAttr, TensorType
 from xdsl.ir import Block, SSAValue
@@ -11,43 +12,51 @@ from xdsl.utils.exceptions import VerifyException
 from mlc.dialects.dist.states import SplitAttr
 from mlc.dialects.graph import GraphOp, source_nodes, with_nodes
 from mlc.dialects.graph.base import dims_attr, dims_of
+from mlc.dialects.semantics.dims import DimLike, evaluate
 from mlc.dialects.types import Shape, element_of, shape_of, tensor
-from mlc.passes.distribute.rules.extents import static
 from mlc.passes.distribute.rules.strategy import Strategy, local_shape
 
 SHAPES = ("shape", "sizes")
 """The properties that hold the shape of an operator's result."""
 
 
-def local_types(op: GraphOp, strategy: Strategy, blocks: int) -> list[TensorType]:
+def local_types(op: GraphOp, strategy: Strategy, blocks: int, rank: int | None = None) -> list[TensorType]:
     """Return the types of the operands that a rank has."""
-    shapes = [local_shape(shape_of(x), s, blocks) for x, s in zip(op.operands, strategy.operands, strict=True)]
+    shapes = [local_shape(shape_of(x), s, blocks, rank) for x, s in zip(op.operands, strategy.operands, strict=True)]
     return [tensor(element_of(x), shape) for x, shape in zip(op.operands, shapes, strict=True)]
 
 
-def on_placeholders(op: GraphOp, strategy: Strategy, blocks: int) -> GraphOp | None:
-    """Return the local form on values that nothing computes; None where it does not exist."""
-    values = Block(arg_types=local_types(op, strategy, blocks)).args
+def on_placeholders(op: GraphOp, strategy: Strategy, blocks: int, rank: int | None = None) -> GraphOp | None:
+    """Return the local form, of ``rank`` or with symbolic extents, on values that nothing computes; None where it does
+    not exist."""
+    values = Block(arg_types=local_types(op, strategy, blocks, rank)).args
     try:
-        return local_form(op, values, strategy, blocks)
+        return local_form(op, values, strategy, blocks, rank)
     except (VerifyException, ValueError):
         return None
 
 
-def local_form(op: GraphOp, operands: Sequence[SSAValue], strategy: Strategy, blocks: int) -> GraphOp:
-    """Return the operator on a rank's operands.
+def local_form(
+    op: GraphOp,
+    operands: Sequence[SSAValue],
+    strategy: Strategy,
+    blocks: int,
+    rank: int | None = None,
+    sizes: Mapping[str, DimLike] = MappingProxyType({}),
+) -> GraphOp:
+    """Return the operator on a rank's operands; ``sizes`` are the names of uneven blocks.
 
     Raises:
         VerifyException: the operator does not exist for these shapes.
     """
     made = op.clone()
     made.operands = operands
-    shape = local_shape(shape_of(op.results[0]), strategy.result, blocks)
+    shape = renamed(local_shape(shape_of(op.results[0]), strategy.result, blocks, rank), sizes)
     for name in SHAPES:
         if name in op.properties:
             made.properties[name] = dims_attr(shape)
     if strategy.iterator is not None and "reduce" in op.properties:
-        made.properties["reduce"] = dims_attr(_reduced(op, strategy.iterator, blocks))
+        made.properties["reduce"] = dims_attr(renamed(_reduced(op, strategy, blocks, rank), sizes))
     if "groups" in op.properties:
         _divide_groups(op, made, strategy, blocks)
     made.attributes.clear()
@@ -59,11 +68,15 @@ def local_form(op: GraphOp, operands: Sequence[SSAValue], strategy: Strategy, bl
     return made
 
 
-def _reduced(op: GraphOp, divided: str, blocks: int) -> Shape:
-    extents = list(dims_of(op.properties["reduce"]))  # type: ignore[arg-type]
-    n = int(divided[1:])
-    extents[n] = static(extents[n]) // blocks
-    return tuple(extents)
+def renamed(shape: Shape, sizes: Mapping[str, DimLike]) -> Shape:
+    """Return a shape with the program's names of the sizes of blocks."""
+    return tuple(evaluate(d, sizes) for d in shape)
+
+
+def _reduced(op: GraphOp, strategy: Strategy, blocks: int, rank: int | None) -> Shape:
+    extents = dims_of(op.properties["reduce"])  # type: ignore[arg-type]
+    n, granule = int(str(strategy.iterator)[1:]), strategy.granule
+    return local_shape(extents, SplitAttr.of(n, granule), blocks, rank)
 
 
 def _divide_groups(op: GraphOp, made: GraphOp, strategy: Strategy, blocks: int) -> None:

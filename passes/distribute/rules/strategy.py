@@ -5,23 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mlc.dialects.dist.states import WHOLE, PartialAttr, SplitAttr, State, WholeAttr, WindowAttr
+from mlc.dialects.semantics.blocks import count
 from mlc.dialects.types import Shape
-from mlc.passes.distribute.rules.extents import static
+from mlc.passes.distribute.rules.extents import Range, block, first_text, static
 
 
 @dataclass(frozen=True)
 class Strategy:
-    """``why`` names the factor. ``divides``: the ranks share the work; ``iterator``: the reduced one that is divided.
-    ``counts``: iterators whose value a rank computes with, and the block of each. ``gathers``: the operand and
-    dimension that a masked read gathers from."""
+    """``why`` names the factor. ``divides``: the ranks share the work; ``iterator``: the reduced one that is divided,
+    in units of ``granule`` iterations. ``counts``: iterators whose value a rank computes with, each with its units and
+    the elements of one. ``gathers``: the operand, dimension and extent that a masked read gathers from."""
 
     operands: tuple[State, ...]
     result: State
     why: str
     divides: bool = True
     iterator: str | None = None
-    counts: tuple[tuple[str, int], ...] = ()
-    gathers: tuple[int, int] | None = None
+    granule: int = 1
+    counts: tuple[tuple[str, int, int], ...] = ()
+    gathers: tuple[int, int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -37,25 +39,29 @@ def whole(operands: int, why: str) -> Strategy:
     return Strategy((WHOLE,) * operands, WHOLE, why, divides=False)
 
 
-def local_shape(shape: Shape, state: State, blocks: int) -> Shape:
-    """Return the shape of what a rank has of a tensor."""
+def local_shape(shape: Shape, state: State, blocks: int, rank: int | None = None) -> Shape:
+    """Return the shape of what a rank has of a tensor; without its number, uneven blocks have symbolic extents."""
+    size = (lambda units: block(units, blocks)) if rank is None else lambda units: count(units, blocks, rank)
     match state:
         case SplitAttr():
-            return (*shape[: state.dim], static(shape[state.dim]) // blocks, *shape[state.dim + 1 :])
+            units = static(shape[state.dim]) // state.granule
+            return (*shape[: state.dim], size(units) * state.granule, *shape[state.dim + 1 :])
         case WindowAttr():
-            dim, _, _, length = state.parts
-            return (*shape[:dim], length, *shape[dim + 1 :])
+            dim, step, _, length = state.parts
+            extent = size(state.units) * step + length if state.units else length
+            return (*shape[:dim], extent, *shape[dim + 1 :])
     return shape
 
 
-def shift_of(state: State, shape: Shape, blocks: int) -> tuple[int, str] | None:
-    """Return (dimension, the text in ``rank_`` of the first element that rank c has)."""
+def shift_of(state: State, shape: Shape, blocks: int, ranks: Range) -> tuple[int, str] | None:
+    """Return (dimension, the text in ``rank_`` of the first element that rank c, one of ``ranks``, has)."""
     match state:
         case SplitAttr():
-            return state.dim, f"rank_ * {static(shape[state.dim]) // blocks}"
+            units = static(shape[state.dim]) // state.granule
+            return state.dim, first_text(units, state.granule, blocks, ranks)
         case WindowAttr():
             dim, step, offset, _ = state.parts
-            return dim, f"rank_ * {step} + {offset}"
+            return dim, f"{first_text(state.units or blocks, step, blocks, ranks)} + {offset}"
         case WholeAttr() | PartialAttr():
             return None
     return None

@@ -23,6 +23,7 @@ enum { MLC_F32, MLC_F64, MLC_I8, MLC_I16, MLC_I32, MLC_I64, MLC_U8, MLC_U16, MLC
 typedef struct {
   int kind, combine, element;
   int64_t count, size; /* elements of the operand, and bytes of each */
+  int64_t units;       /* balanced blocks of that many units divide the whole, and `count` is its elements; 0: equal ones */
   const void *from;    /* the operand */
   void *to;            /* the result */
   int root, pairs;     /* of a broadcast; of a permutation: how many pairs */

@@ -18,10 +18,11 @@ static const char *from_of(const mlc_slot *s, int64_t element) {
 
 static char *to_of(const mlc_slot *s, int64_t element) { return (char *)s->what.to + element * s->what.size; }
 
-/* The first element of the block of rank n: blocks differ by one element at most. */
+/* The first element of the block of rank n: blocks differ by one element at most, or by one unit of elements. */
 static int64_t block(const mlc_slot *s, int n) {
-  int64_t each = s->what.count / s->ranks, rest = s->what.count % s->ranks;
-  return each * n + smaller(n, rest);
+  int64_t units = s->what.units ? s->what.units : s->what.count, unit = units ? s->what.count / units : 0;
+  int64_t each = units / s->ranks, rest = units % s->ranks;
+  return (each * n + smaller(n, rest)) * unit;
 }
 
 static int is_small(const mlc_slot *s) {
@@ -81,9 +82,17 @@ static int all_reduce(mlc_ranks *r, mlc_slot *s) {
 
 static int reduce_scatter(mlc_ranks *r, mlc_slot *s) {
   if (s->stage == 0) return exchange_blocks(r, s, 0);
-  combine_all(s, s->what.count / s->ranks, s->what.to);
+  combine_all(s, block(s, s->rank + 1) - block(s, s->rank), s->what.to);
   s->active = 0;
   return 0;
+}
+
+/* all_gather of balanced blocks. */
+static int gather_uneven(mlc_ranks *r, mlc_slot *s) {
+  int64_t mine = block(s, s->rank), bytes = (block(s, s->rank + 1) - mine) * s->what.size;
+  if (s->stage) return s->active = 0;
+  memcpy(to_of(s, mine), s->what.from, (size_t)bytes);
+  return gather_blocks(r, s);
 }
 
 /* all_gather, and all_to_all, which sends each rank its own part. */
@@ -145,7 +154,7 @@ int mlc_stage(mlc_ranks *r, mlc_slot *s) {
   switch (s->what.kind) {
     case MLC_ALL_REDUCE: return all_reduce(r, s);
     case MLC_REDUCE_SCATTER: return reduce_scatter(r, s);
-    case MLC_ALL_GATHER:
+    case MLC_ALL_GATHER: return s->what.units ? gather_uneven(r, s) : gather(r, s);
     case MLC_ALL_TO_ALL: return gather(r, s);
     case MLC_BROADCAST: return broadcast(r, s);
     case MLC_PERMUTE: return permute(r, s);

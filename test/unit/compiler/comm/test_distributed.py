@@ -192,7 +192,6 @@ REFUSED = {
     "an axis": (lambda f, x: mlc.jit(f, mesh=mlc.Mesh(a=2), shardings={"x": P("b")}), "there is no axis 'b'"),
     "twice": (lambda f, x: mlc.jit(f, mesh=mlc.Mesh(a=2), shardings={"x": P("a", "a")}), "a name twice"),
     "dimensions": (lambda f, x: mlc.jit(f, mesh=mlc.Mesh(a=2), shardings={"x": P(None, None, "a")}), "does not fit"),
-    "extents": (lambda f, x: mlc.jit(f, mesh=mlc.Mesh(a=3), shardings={"x": P("a")}), "3 ranks do not divide evenly"),
     "ranks": (lambda f, x: mlc.jit(f, mesh=mlc.Mesh(a=2), shardings={"x": P("a")}), "does not fit 1 ranks"),
     "no mesh": (lambda f, x: mlc.jit(f, shardings={"x": P("a")}), "shardings were given without a mesh"),
     "parameters": (lambda f, x: mlc.jit(f, mesh=mlc.Mesh(a=2), shardings={"y": P("a")}), "which are no parameters"),
