@@ -45,6 +45,7 @@ def compile(
     sanitize: str = "",
     name: str | None = None,
     peak_memory: int = 0,
+    cache: int = 0,
     wait: bool = True,
 ) -> Model:
     """Compile an ONNX model (opset 7 or later) or a PyTorch program and load it; the second time it comes from the
@@ -61,6 +62,8 @@ def compile(
     sanitizers of the C compiler to look for errors with (``address,undefined``); slow. ``name`` is what the symbols of
     the C interface begin with: two variants of one model in a program need two; None: the file's name. ``peak_memory``
     is the most bytes that intermediate values may take: values are computed anew until they fit; 0: no limit.
+    ``cache``: the caches of a decoder in ONNX (``past…``, ``present…``) are state of the model, with room for so many
+    tokens; the length of its attention_mask says how many there are, those of this run included. 0: inputs and outputs.
     ``wait=False`` compiles in the background and gives a ``mlc.pending.PendingModel``, which has all
     that a ``Model`` has and whose first calls are interpreted.
 
@@ -71,15 +74,15 @@ def compile(
         target, threads, dims, numerics, embed_weights, schedule, cc, tuned, sanitize, name, peak_memory
     )
     if not wait:
-        return cast(Model, _pending(model, options, threads))
+        return cast(Model, _pending(model, options, threads, cache))
     with Progress() as progress:
-        built = compile_source(source_of(model), options, [progress])
+        built = compile_source(source_of(model, cache), options, [progress])
     if is_program(model):
         return open_program(built, model, threads)
     return open_built(built, threads)
 
 
-def _pending(model: AnyModel, options: Options, threads: int | None) -> PendingModel:
+def _pending(model: AnyModel, options: Options, threads: int | None, cache: int) -> PendingModel:
     """Start compiling a model in the background. Raises InputError for a model that cannot be imported, and for
     exported programs.
     """
@@ -89,7 +92,7 @@ def _pending(model: AnyModel, options: Options, threads: int | None) -> PendingM
 
     if is_program(model):
         raise InputError("wait=False has no effect on an exported program", hint="Leave wait out, or use torch.compile")
-    source = source_of(model)
+    source = source_of(model, cache)
     imported = import_source(source, options)
     return PendingModel(imported, lambda: open_built(compile_source(source, options, [cancellation]), threads))
 

@@ -69,6 +69,14 @@ def command(
             show_default=False,
         ),
     ] = "",
+    cache: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Keep the caches of a decoder in the artifact, with room for so many tokens; 0: inputs and outputs.",
+            metavar="TOKENS",
+        ),
+    ] = 0,
     emit: Annotated[Stage | None, typer.Option(help="Stop after a stage and print it.")] = None,
     dump_ir: Annotated[
         Path | None, typer.Option(help="Write the IR after each pass to this folder.", metavar="DIR")
@@ -108,7 +116,7 @@ def command(
     from mlc.tools.progress import Progress
     from mlc.tools.verify_each import VerifyEach
 
-    source, dims = source_named(model, types, parse_dims(dim))
+    source, dims = source_named(model, types, parse_dims(dim), cache)
     out = None if emit else destination(output, source.name)
     if out is not None:
         refuse_without_effect(out, {"--package": package, "--sanitize": bool(sanitize), "--cc": cc is not None})

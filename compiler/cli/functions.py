@@ -38,18 +38,23 @@ def refuse_function(model: Path) -> None:
         raise InputError(f"{model} is a function without the types of its parameters", hint=hint)
 
 
-def source_named(model: Path, types: Sequence[str], dims: Mapping[str, int]) -> tuple[Source, Mapping[str, int]]:
+def source_named(
+    model: Path, types: Sequence[str], dims: Mapping[str, int], cache: int = 0
+) -> tuple[Source, Mapping[str, int]]:
     """The source of a model, or of a function for inputs of ``types``, and the dimensions that are left to fix.
 
     Raises:
-        InputError: types of a model's inputs, which it has itself; else as ``trace_function``.
+        InputError: types of a model's inputs, which it has itself; a function with a ``cache``; else as
+            ``trace_function``.
     """
     if is_function(model):
+        if cache:
+            raise InputError(f"--cache is for decoders in ONNX, and {model} is a function", hint="Leave it out")
         return trace_function(model, types, dims), {}
     refuse_types(types)
     from mlc.driver.sources import source_of
 
-    return source_of(model), dims
+    return source_of(model, cache), dims
 
 
 def trace_function(model: Path, inputs: Sequence[str], dims: Mapping[str, int]) -> TraceSource:

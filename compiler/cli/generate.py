@@ -35,6 +35,9 @@ def command(
         list[int] | None, typer.Option(help="A token that ends the text [default: those of the model's configuration].")
     ] = None,
     chunk: Annotated[int, typer.Option(min=1, help="Tokens of the prompt that are read at once.")] = 512,
+    cache: Annotated[
+        int, typer.Option(min=0, help="Most tokens of prompt and text; 0: a power of two from 2048 on.")
+    ] = 0,
     threads: Threads = 0,
     no_tuned: NoTuned = False,
 ) -> None:
@@ -47,6 +50,7 @@ def command(
     """
     from mlc.generation import Session, generate
     from mlc.generation.sampling import Sampling
+    from mlc.generation.session import room_for
     from mlc.generation.tokens import Tokenizer, beside, ends_of
 
     if (prompt is None) == (tokens is None):
@@ -56,7 +60,8 @@ def command(
     if prompt is not None:
         reader = Tokenizer(tokenizer or beside(model, "tokenizer.json") or model.with_name("tokenizer.json"))
     given = _numbers(tokens) if tokens is not None else reader.encode(prompt or "") if reader else []
-    session = Session.open(model, threads or None, chunk, tuned=not no_tuned)
+    room = cache or room_for(len(given) + count)
+    session = Session.open(model, threads or None, chunk, tuned=not no_tuned, room=room)
     ends = set(stop) if stop else ends_of(model)
     made = generate(
         session, given, count, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed, stop=ends

@@ -6,7 +6,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OnnxSource:
-    """``name`` is the artifact's stem before it is made an identifier."""
+    """``name`` is the artifact's stem before it is made an identifier. ``cache``: how many tokens the caches of a
+    decoder have room for, which are then state of the artifact; 0: they are inputs and outputs.
+    """
 
     model: Path | bytes
     name: str
     digest: str
+    cache: int = 0
 
     @classmethod
     def of(cls, model: str | Path | bytes | ModelProto) -> OnnxSource:
@@ -35,6 +38,10 @@ class OnnxSource:
             path = Path(model)
             return cls(path, path.stem, _digest_of(path))
         return cls.named("model", model if isinstance(model, bytes) else _serialized(model))
+
+    def with_cache(self, tokens: int) -> OnnxSource:
+        """The model with its caches as state, with room for so many tokens."""
+        return replace(self, cache=tokens, digest=digest.of_bytes(f"{self.digest} {tokens}".encode()))
 
     @classmethod
     def named(cls, name: str, data: bytes) -> OnnxSource:
@@ -70,14 +77,14 @@ class OnnxSource:
         from mlc.frontends.onnx import import_model
 
         load_operators()
-        return import_model(self.model, dims)
+        return import_model(self.model, dims, self.cache)
 
     def problems(self, dims: Mapping[str, int]) -> list[str]:
         """Every reason why the model cannot be compiled, one line each. InputError if it is malformed."""
         from mlc.frontends.onnx import check_model
 
         load_operators()
-        return [str(problem) for problem in check_model(self.model, dims)]
+        return [str(problem) for problem in check_model(self.model, dims, self.cache)]
 
     def operators(self) -> Counter[str]:
         """How often the model has each operator, as written; nodes in subgraphs and functions are not counted."""

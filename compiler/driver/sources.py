@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mlc.driver.onnx_source import OnnxSource
 from mlc.driver.source import ModelSource
+from mlc.errors import InputError
 from mlc.plugins import frontend_of
 from mlc.torch.source import SUFFIX, FileSource, ProgramSource, is_program
 
@@ -23,11 +24,24 @@ ONNX = ("", ".onnx")
 """The suffixes of ONNX models, which no plug-in reads."""
 
 
-def source_of(model: Any) -> ModelSource:
-    """The source of a file, of an ONNX model in memory, or of an exported program. InputError for other objects."""
+def source_of(model: Any, cache: int = 0) -> ModelSource:
+    """The source of a file, of an ONNX model in memory, or of an exported program. InputError for other objects.
+
+    ``cache``: the caches of a decoder in ONNX are state, with room for so many tokens.
+    """
+    if cache:
+        return _with_cache(source_of(model), cache)
     if isinstance(model, str | Path) and (make := _reader(Path(model))) is not None:
         return make(Path(model))
     return ProgramSource.of(model) if is_program(model) else OnnxSource.of(model)
+
+
+def _with_cache(source: ModelSource, cache: int) -> ModelSource:
+    if not isinstance(source, OnnxSource):
+        raise InputError("Only decoders in ONNX have caches that mlc can keep", hint="Leave the cache out")
+    if cache < 1:
+        raise InputError(f"A cache of {cache} tokens has no room", hint="Give a number of tokens from 1 on")
+    return source.with_cache(cache)
 
 
 def _reader(path: Path) -> Callable[[Path], ModelSource] | None:

@@ -10,7 +10,7 @@ from onnx import ModelProto
 
 from mlc.errors import InputError
 from mlc.generation.sampling import Sampling
-from mlc.generation.session import CHUNK, Session
+from mlc.generation.session import CHUNK, Session, room_for
 
 
 def generate(
@@ -37,12 +37,13 @@ def generate(
         chunk: tokens of a prompt that are read at once.
 
     Raises:
-        InputError: no decoder, or a token that is not in the vocabulary.
+        InputError: no decoder, a token that is not in the vocabulary, or more tokens than the caches have room for.
     """
     sampling = Sampling(temperature, top_k, top_p)
     if count < 1:
         raise InputError(f"{count} tokens are no text", hint="Give 1 or more")
-    session = model if isinstance(model, Session) else Session.open(model, threads, chunk)
+    room = room_for(len(prompt) + count)
+    session = model if isinstance(model, Session) else Session.open(model, threads, chunk, room=room)
     return _generated(session, list(prompt), count, sampling, np.random.default_rng(seed), stop)
 
 

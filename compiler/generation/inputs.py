@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +11,11 @@ import numpy as np
 from onnx import ModelProto, helper
 
 from mlc.errors import InputError
+from mlc.frontends.onnx.reading.caches import BRANCH, MASK, PAST, TOKENS, pairs
 from mlc.frontends.onnx.reading.load import read
 
 Shape = tuple[int | str, ...]
-CACHE = re.compile(r"^(past|present)(_key_values?)?")
-MASKS = ("attention_mask",)
 POSITIONS = ("position_ids", "cache_position")
-FLAGS = ("use_cache_branch",)
 KEPT = ("num_logits_to_keep",)
 
 
@@ -42,25 +39,18 @@ class Decoder:
 
     @property
     def tokens(self) -> Tensor:
-        return self.inputs["input_ids"]
+        return self.inputs[TOKENS]
 
     @property
-    def open_dims(self) -> tuple[str, str]:
-        """The names of the extents that count sequences and tokens; "" where they are fixed or have no name."""
-        batch, length = (dim if isinstance(dim, str) else "" for dim in self.tokens.shape)
-        return batch, length
+    def batch(self) -> str:
+        """The name of the extent that counts sequences; "" where it is fixed or has no name."""
+        found = self.tokens.shape[0]
+        return found if isinstance(found, str) else ""
 
     @property
     def steps_alone(self) -> bool:
         """Whether the model takes one token at a time."""
         return self.tokens.shape[1] == 1
-
-    def empty_cache(self, name: str) -> np.ndarray[Any, Any]:
-        """A cache of no tokens: one sequence, nothing along other open extents, zeros where all are fixed."""
-        tensor = self.inputs[name]
-        batch = self.tokens.shape[0]
-        sizes = [dim if isinstance(dim, int) else int(dim == batch or not n) for n, dim in enumerate(tensor.shape)]
-        return np.zeros(sizes, tensor.dtype)
 
 
 def decoder_of(model: str | Path | bytes | ModelProto) -> Decoder:
@@ -73,17 +63,17 @@ def decoder_of(model: str | Path | bytes | ModelProto) -> Decoder:
     fixed = {tensor.name for tensor in graph.initializer}
     inputs = {info.name: _tensor(info) for info in graph.input if info.name not in fixed}
     outputs = [info.name for info in graph.output]
-    found = inputs.get("input_ids")
+    found = inputs.get(TOKENS)
     if found is None or len(found.shape) != 2 or found.dtype.kind != "i":
         has = ", ".join(inputs) or "none"
-        raise InputError("The model has no input 'input_ids' of integers [batch, tokens]", hint=f"Its inputs are {has}")
+        raise InputError(f"The model has no input '{TOKENS}' of integers [batch, tokens]", hint=f"Its inputs are {has}")
     if isinstance(found.shape[0], int) and found.shape[0] != 1:
         raise InputError(f"The model reads {found.shape[0]} sequences at a time", hint="Export it with an open batch")
     if isinstance(found.shape[1], int) and found.shape[1] != 1:
         message = f"The model reads {found.shape[1]} tokens at a time, so it cannot read one after the other"
         raise InputError(message, hint="Export it with an open sequence length")
-    logits = "logits" if "logits" in outputs else next((name for name in outputs if not CACHE.match(name)), outputs[0])
-    return _checked(Decoder(inputs, _pairs(inputs, outputs), logits))
+    logits = "logits" if "logits" in outputs else next((name for name in outputs if not PAST.match(name)), outputs[0])
+    return _checked(Decoder(inputs, pairs(inputs, outputs), logits))
 
 
 def _tensor(info: Any) -> Tensor:
@@ -92,16 +82,8 @@ def _tensor(info: Any) -> Tensor:
     return Tensor(np.dtype(helper.tensor_dtype_to_np_dtype(type_.elem_type or 1)), shape)
 
 
-def _pairs(inputs: Mapping[str, Tensor], outputs: list[str]) -> dict[str, str]:
-    """``past_key_values.0.key`` → ``present.0.key``, ``past_0`` → ``present_0``."""
-    rest = {CACHE.sub("", name): name for name in outputs if name.startswith("present")}
-    return {
-        name: rest[CACHE.sub("", name)] for name in inputs if name.startswith("past") and CACHE.sub("", name) in rest
-    }
-
-
 def _checked(decoder: Decoder) -> Decoder:
-    known = {"input_ids", *MASKS, *POSITIONS, *FLAGS, *KEPT, *decoder.caches}
+    known = {TOKENS, MASK, BRANCH, *POSITIONS, *KEPT, *decoder.caches}
     for name in decoder.inputs:
         if name not in known:
             what = "has no output of the same name with 'present'" if name.startswith("past") else "is not known"

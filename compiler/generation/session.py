@@ -13,11 +13,18 @@ from onnx import ModelProto
 
 from mlc.api import compile
 from mlc.errors import InputError
-from mlc.generation.inputs import FLAGS, MASKS, POSITIONS, Decoder, decoder_of
+from mlc.frontends.onnx.reading.caches import MASK, TOKENS
+from mlc.generation.inputs import POSITIONS, Decoder, decoder_of
 from mlc.runtime import Model
 
 Array = np.ndarray[Any, Any]
 CHUNK = 512  # tokens of a prompt that are read at once
+ROOM = 2048  # tokens that caches have room for
+
+
+def room_for(tokens: int) -> int:
+    """The room of a sequence of so many tokens: a power of two, so that few artifacts serve all lengths."""
+    return max(ROOM, 1 << (tokens - 1).bit_length())
 
 
 @dataclass
@@ -32,21 +39,27 @@ class Timing:
 
 @dataclass
 class Session:
-    """One sequence. ``prompt_model`` reads any number of tokens, ``step_model`` one, whose kernels know that."""
+    """One sequence. ``model`` has the caches in its state, with ``room`` for so many tokens; its calls say by the
+    length of the mask how many of them count. A decoder without caches reads all ``ids`` in each step.
+    """
 
     decoder: Decoder
-    step_model: Model
-    prompt_model: Model | None
+    model: Model
     chunk: int = CHUNK
+    room: int = ROOM
     timing: Timing = field(default_factory=Timing)
     ids: list[int] = field(default_factory=list)
-    caches: dict[str, Array] = field(default_factory=dict)
 
     @classmethod
     def open(
-        cls, model: str | Path | bytes | ModelProto, threads: int | None = None, chunk: int = CHUNK, tuned: bool = True
+        cls,
+        model: str | Path | bytes | ModelProto,
+        threads: int | None = None,
+        chunk: int = CHUNK,
+        tuned: bool = True,
+        room: int = ROOM,
     ) -> Session:
-        """Compile a decoder, once for prompts and once for steps.
+        """Compile a decoder. ``room``: the most tokens of a sequence, prompt and text.
 
         Raises:
             InputError: no decoder, or an operator that mlc does not support.
@@ -54,31 +67,23 @@ class Session:
         if chunk < 1:
             raise InputError(f"A chunk of {chunk} tokens reads nothing", hint="Give 1 or more")
         decoder = decoder_of(model)
-        batch, length = decoder.open_dims
-        dims = {batch: 1} if batch else {}
-        whole = None if decoder.steps_alone else compile(model, threads=threads, dims=dims, tuned=tuned)
-        if whole is not None and (not decoder.caches or not length):
-            return cls(decoder, whole, whole, chunk)
-        step = compile(model, threads=threads, dims=dims | ({length: 1} if length else {}), tuned=tuned)
-        return cls(decoder, step, whole, chunk)
+        dims = {decoder.batch: 1} if decoder.batch else {}
+        cache = room if decoder.caches else 0
+        return cls(decoder, compile(model, threads=threads, dims=dims, tuned=tuned, cache=cache), chunk, room)
 
     def start(self) -> None:
         """Forget what was read."""
         self.ids, self.timing = [], Timing()
-        self.caches = {name: self.decoder.empty_cache(name) for name in self.decoder.caches}
 
     def read(self, tokens: Sequence[int]) -> Array:
         """The logits [vocabulary] after a prompt of at least one token."""
         if not tokens:
             raise InputError("The prompt has no token", hint="Give a prompt of at least one token")
-        size = self.chunk if self.prompt_model is not None and self.decoder.caches else 1
-        parts = [tokens[n : n + size] for n in range(0, len(tokens), size)]
+        size = 1 if self.decoder.steps_alone else self.chunk if self.decoder.caches else len(tokens)
         start = time.perf_counter()
-        if not self.decoder.caches:
-            parts = [tokens]
-        for part in parts:
-            logits = self._run(part)
-            self._check(part, len(logits))
+        for n in range(0, len(tokens), size):
+            logits = self._run(tokens[n : n + size])
+            self._check(tokens[n : n + size], len(logits))
         self.timing.prompt_tokens += len(tokens)
         self.timing.prompt_seconds += time.perf_counter() - start
         return logits
@@ -93,13 +98,8 @@ class Session:
 
     def bytes_of_a_step(self) -> int:
         """The bytes that the kernels of a step with the present caches must move."""
-        last, past = (self.ids[-1:], len(self.ids)) if self.decoder.caches else (self.ids, 0)
-        given = self._given(last, past)
-        return sum(int(kernel["bytes"]) for kernel, _ in self._model(1).profile(**given))
-
-    def _model(self, count: int) -> Model:
-        fits = count == 1 and len(self.ids) > 1 or self.prompt_model is None
-        return self.step_model if fits or self.prompt_model is None else self.prompt_model
+        given = self._given(self.ids[-1:] if self.decoder.caches else self.ids)
+        return sum(int(kernel["bytes"]) for kernel, _ in self.model.profile(**given))
 
     @staticmethod
     def _check(tokens: Sequence[int], vocabulary: int) -> None:
@@ -109,28 +109,27 @@ class Session:
             raise InputError(message, hint="Give the tokens of the model's own tokenizer")
 
     def _run(self, tokens: Sequence[int]) -> Array:
-        past = len(self.ids) if self.decoder.caches else 0
+        total = len(self.ids) + len(tokens)
+        if self.decoder.caches and total > self.room:
+            hint = "Give a larger room (--cache), or a shorter prompt"
+            raise InputError(f"The caches have room for {self.room} tokens, and there would be {total}", hint=hint)
         self.ids += tokens
-        given = self._given(list(tokens) if self.decoder.caches else self.ids, past)
-        outputs = self._model(len(tokens)).run(given)
-        self.caches = {name: outputs[output] for name, output in self.decoder.caches.items()}
+        outputs = self.model.run(self._given(tokens if self.decoder.caches else self.ids))
         found: Array = outputs[self.decoder.logits]
         return found.reshape(-1, found.shape[-1])[-1]
 
-    def _given(self, tokens: Sequence[int], past: int) -> dict[str, Array]:
-        """The inputs of a run of tokens after ``past`` others; caches as they came from the run before, not copied."""
-        total = past + len(tokens)
-        given: dict[str, Array] = dict(self.caches)
-        for name, tensor in self.decoder.inputs.items():
-            if name == "input_ids":
-                given[name] = np.array([tokens], tensor.dtype)
-            elif name in MASKS:
-                given[name] = np.ones((1, total), tensor.dtype)
-            elif name in POSITIONS:
-                positions = np.arange(past, total, dtype=tensor.dtype)
-                given[name] = positions[None] if len(tensor.shape) == 2 else positions
-            elif name in FLAGS:
-                given[name] = np.full([1] * len(tensor.shape), past > 0)
-            elif name not in self.caches:
-                given[name] = np.ones([1] * len(tensor.shape), tensor.dtype)  # logits of the last token alone
-        return given
+    def _given(self, tokens: Sequence[int]) -> dict[str, Array]:
+        """The inputs of a run of the last ``tokens`` of all that were read."""
+        return {name: self._input(name, spec.dtype, tokens) for name, spec in self.model.inputs.items()}
+
+    def _input(self, name: str, dtype: np.dtype[Any], tokens: Sequence[int]) -> Array:
+        total = len(self.ids)
+        if name == TOKENS:
+            return np.array([tokens], dtype)
+        if name == MASK:
+            return np.ones((1, total), dtype)
+        rank = len(self.decoder.inputs[name].shape)
+        if name in POSITIONS:
+            positions = np.arange(total - len(tokens), total, dtype=dtype)
+            return positions[None] if rank == 2 else positions
+        return np.ones([1] * rank, dtype)  # logits of the last token alone

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -12,6 +12,9 @@ from xdsl.ir import SSAValue
 from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.types import STRING, Shape, element_of, element_of_dtype, numpy_dtype, shape_of
 from mlc.frontends.build.folding.fold import Array, normal
+
+if TYPE_CHECKING:
+    from mlc.frontends.build.caches import Cache
 
 
 @dataclass
@@ -32,6 +35,7 @@ class Tensor:
     range: tuple[DimLike | None, DimLike | None] = (None, None)  # of computed integers, as far as it is known
     optional: frozenset[int] = field(default=frozenset(), compare=False)  # axes that an output has where they are not 1
     trace: Callable[[], Array] | None = field(default=None, compare=False)  # computes its elements as run-time scalars
+    cache: Cache | None = field(default=None, compare=False)  # the state of the model whose rows it is
 
     @staticmethod
     def of(value: SSAValue, element: str | None = None) -> Tensor:

@@ -13,20 +13,27 @@ from mlc.dialects.semantics.dims import DimLike, evaluate
 from mlc.errors import InputError
 from mlc.frontends.build.unify_dims import Fixed
 from mlc.frontends.onnx.module import Translated, translated
+from mlc.frontends.onnx.reading.caches import Caches
 from mlc.frontends.onnx.reading.dims import DimNames
 from mlc.frontends.onnx.reading.load import Source, read
 from mlc.frontends.onnx.reading.ordering import in_order
 from mlc.frontends.onnx.reading.ranks import Ranks, possible_ranks, rankless
 
 
-def translate(model: str | Path | bytes | ModelProto, dims: Mapping[str, int]) -> Translated:
-    """(module, weights, name, unsupported operators); the module is only complete where there are none."""
+def translate(model: str | Path | bytes | ModelProto, dims: Mapping[str, int], cache: int = 0) -> Translated:
+    """(module, weights, name, unsupported operators); the module is only complete where there are none.
+
+    ``cache``: the caches of a decoder are state of the module, with room for so many tokens.
+    """
     source = read(model)
     source = replace(source, proto=in_order(source.proto))
-    return _with_ranks(source, dims) if rankless(source.proto.graph) else _with_names(source, dims, {})
+    caches = Caches.of(source.proto.graph, cache)
+    if rankless(source.proto.graph):
+        return _with_ranks(source, dims, caches)
+    return _with_names(source, caches.dims(dims), {}, caches)
 
 
-def _with_ranks(source: Source, dims: Mapping[str, int]) -> Translated:
+def _with_ranks(source: Source, dims: Mapping[str, int], caches: Caches) -> Translated:
     """As ``translate``, of a model with inputs without a shape: of the ranks that it takes, if these are the only ones.
 
     Raises:
@@ -36,7 +43,7 @@ def _with_ranks(source: Source, dims: Mapping[str, int]) -> Translated:
     errors: list[InputError] = []
     for ranks in possible_ranks(source.proto.graph, dims):
         try:
-            found.append(_with_names(source, dims, ranks))
+            found.append(_with_names(source, dims, ranks, caches))
         except InputError as error:
             errors.append(error)
     right = [each for each in found if not each[3]]
@@ -44,21 +51,21 @@ def _with_ranks(source: Source, dims: Mapping[str, int]) -> Translated:
         return (right or found)[0]
     if len(errors) == 1 and not found:
         raise errors[0]
-    return _with_names(source, dims, {})  # its error says that there is no shape
+    return _with_names(source, dims, {}, caches)  # its error says that there is no shape
 
 
-def _with_names(source: Source, dims: Mapping[str, int], ranks: Ranks) -> Translated:
+def _with_names(source: Source, dims: Mapping[str, int], ranks: Ranks, caches: Caches) -> Translated:
     """As ``translate``; where a name cannot be one dimension, it is one for each axis."""
     failed: InputError | None = None
     found: Translated | None = None
     names = DimNames(dims)
     try:
-        names, found = _with_solved(source, names, ranks)
+        names, found = _with_solved(source, names, ranks, caches)
     except InputError as error:
         failed = error
     if (found is None or found[3]) and names.repeated(source.proto.graph.input):
         with suppress(InputError):
-            _, separate = _with_solved(source, DimNames(dims, separate=True), ranks)
+            _, separate = _with_solved(source, DimNames(dims, separate=True), ranks, caches)
             found = found if separate[3] else separate
     if failed is not None and (found is None or found[3]):
         raise failed
@@ -66,12 +73,12 @@ def _with_names(source: Source, dims: Mapping[str, int], ranks: Ranks) -> Transl
     return found
 
 
-def _with_solved(source: Source, names: DimNames, ranks: Ranks) -> tuple[DimNames, Translated]:
+def _with_solved(source: Source, names: DimNames, ranks: Ranks, caches: Caches) -> tuple[DimNames, Translated]:
     """As ``translate``; begins anew with each dimension that an operator decides."""
     solved: dict[str, DimLike] = {}
     while True:
         try:
-            return names, translated(source, names, ranks)
+            return names, translated(source, names, ranks, caches)
         except Fixed as found:
             solved = {name: evaluate(d, {found.symbol: found.extent}) for name, d in solved.items()}
             solved[found.symbol] = found.extent

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from onnx import GraphProto, ValueInfoProto
+from onnx import ValueInfoProto
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.ir import Block, SSAValue
 
@@ -18,8 +18,10 @@ from mlc.frontends.build.folding.prove import assuming
 from mlc.frontends.build.module import argument, graph_module, returned
 from mlc.frontends.build.tensors import Maps, Stack, Tensor
 from mlc.frontends.onnx.errors import Unsupported
+from mlc.frontends.onnx.graphs.cache_state import state_of, updates_of
 from mlc.frontends.onnx.graphs.subgraph import Part, Poison
 from mlc.frontends.onnx.importer import STANDARD, Importer
+from mlc.frontends.onnx.reading.caches import Caches
 from mlc.frontends.onnx.reading.data import TensorData
 from mlc.frontends.onnx.reading.dims import DimNames
 from mlc.frontends.onnx.reading.load import Source
@@ -31,7 +33,7 @@ from mlc.frontends.onnx.sequences import parts_of
 Translated = tuple[ModuleOp, WeightStore, str, list[Unsupported]]
 
 
-def translated(source: Source, names: DimNames, ranks: Ranks) -> Translated:
+def translated(source: Source, names: DimNames, ranks: Ranks, caches: Caches) -> Translated:
     """(module, weights, name, unsupported operators); the module is only complete where there are none.
 
     Raises:
@@ -45,25 +47,31 @@ def translated(source: Source, names: DimNames, ranks: Ranks) -> Translated:
     build = Builder(block, weights)
     importer = Importer(build, TensorData(weights, source.file, build.string_table), opsets, proto.functions)
     values = importer.tensors(proto.graph)
-    inputs = _inputs(proto.graph, importer, names, values, ranks)
+    inputs = _inputs(caches, importer, names, values, ranks)
+    states = state_of(caches, build, values)
     with assuming(build.guards):
         importer.nodes(Part(proto.graph.node, values, results=[o.name for o in proto.graph.output], whole=True))
-        outputs = _distinct(pair for o in proto.graph.output for pair in _named(o, values, importer))
+        left = [o for o in proto.graph.output if o.name not in caches.pairs.values()]
+        outputs = _distinct(pair for o in left for pair in _named(o, values, importer))
+        updates = {} if importer.unsupported else updates_of(states, build, values)
     if importer.unsupported:
         return ModuleOp([]), weights, source.name, importer.unsupported
     if not outputs:
         what = "computes nothing: its outputs are empty sequences" if len(proto.graph.output) else "has no outputs"
         raise InputError(f"The model {what}", hint="Make a tensor an output")
     optional = {name: value.optional for name, value in values.items() if isinstance(value, Tensor)}
-    module = graph_module(build, inputs, outputs, optional=optional)
+    aliases = [(n, len(inputs) + n) for n in range(len(updates))]
+    first = {argument: "" for _, argument in aliases}
+    module = graph_module(build, [*inputs, *caches.pairs], updates | outputs, aliases, first, optional)
     if fixed := overridable(proto):
         module.attributes[FIXED] = ArrayAttr(StringAttr(info.name) for info in fixed)
     return module, weights, source.name, []
 
 
-def _inputs(graph: GraphProto, importer: Importer, names: DimNames, values: dict[str, Any], ranks: Ranks) -> list[str]:
+def _inputs(caches: Caches, importer: Importer, names: DimNames, values: dict[str, Any], ranks: Ranks) -> list[str]:
     """Make the block arguments of the inputs that no initializer gives a value."""
-    found = [i for i in graph.input if i.name not in values]
+    found = [i for i in caches.interface() if i.name not in values]
+    values |= {name: Tensor.from_known(value) for name, value in caches.constants().items()}
     names.note(found)
     for info in found:
         values[info.name] = Poison()

@@ -109,6 +109,8 @@ class Movement(Constants):
         if len(xs) == 1:
             return xs[0]
         axis %= max(xs[0].rank, 1)
+        if len(xs) == 2 and (cache := xs[0].cache) is not None and cache.extends(xs[0], axis):
+            return cache.append(self, xs[1])  # type: ignore[arg-type]
         xs = unify_dims(self, xs, [[None if n == axis else n for n in range(x.rank)] for x in xs], range(xs[0].rank))
         known = [x.known for x in xs if x.known is not None]
         if len(known) == len(xs) and sum(array.size for array in known) <= self._most_known(known):

@@ -40,6 +40,8 @@ class Cache:
     def extended(self, build: Builder, new: Tensor, old: Tensor, count: Tensor | None, total: DimLike) -> Tensor:
         """The past of each sequence up to its length ``old``, then ``count`` of the new rows (by default all)."""
         x, past = self._stored(build, new), self.past
+        if past is not None and past.cache is not None and past.cache.extends(past, 2):
+            return past.cache.append(build, x, old, count)
         if past is None or past.shape[2] == 0:
             return x
         length = past.shape[2] if isinstance(total, int) and total <= past.shape[2] else total  # type: ignore[operator]
