@@ -10,15 +10,17 @@ import sys
 import time
 from pathlib import Path
 
+import onnx
 import pytest
 
 EXAMPLE = Path(__file__).parents[2] / "examples/plugin"
+PROGRAMS = Path(__file__).parents[1] / "programs"
 PROGRAM = """
 import numpy as np, onnx, mlc
 from mlc import plugins, target
 
 assert "narrow" in target.names() and target.get("narrow:vector_registers=16").vector_registers == 16
-assert [each.problem for each in plugins.every()] == [""] * 4, plugins.every()
+assert [each.problem for each in plugins.every()] == [""] * 6, plugins.every()
 
 x = np.array([[0.5, 100.0]], np.float32)
 model = onnx.parser.parse_model('<ir_version: 8, opset_import: ["": 17, "com.example": 1]>'
@@ -30,6 +32,17 @@ y = mlc.compile("net.layers")(np.ones((4, 3), np.float32))
 np.testing.assert_allclose(y.sum(1), 1, rtol=1e-6)
 assert mlc.check("net.layers") == []
 """
+PRODUCT = """<ir_version: 8, opset_import: ["": 17]>
+    net (float[12, 20] x, float[20, 16] w) => (float[12, 16] y) { z = MatMul(x, w) y = Relu(z) }"""
+INSTRUCTIONS = """\
+loop r0 12 8
+loop r1 16 8
+fill t0 0x0.0p+0
+loop r2 20 8
+load t1 b0[0] rows r0*20 cols r2*1
+load t2 b1[0] rows r2*16 cols r1*1
+matmul8x8 t0 t1 t2
+end"""
 BROKEN = """
 [mlc.targets]
 narrow = nowhere:NARROW
@@ -61,6 +74,20 @@ def run(folder: Path, packages: str, *command: str) -> subprocess.CompletedProce
 def test_each_kind_is_used(folder: Path) -> None:
     found = run(folder, "packages", "-c", PROGRAM)
     assert found.returncode == 0, found.stderr
+
+
+def test_an_accelerator_with_its_own_printer_and_simulator(folder: Path) -> None:
+    found = run(folder, "packages", str(PROGRAMS / "toy_accelerator.py"))
+    assert found.returncode == 0, found.stderr
+    (folder / "net.onnx").write_bytes(onnx.parser.parse_model(PRODUCT).SerializeToString())
+    command = ("-m", "mlc", "compile", "net.onnx", "--target", "toy")
+    printed = run(folder, "packages", *command, "--emit", "code").stdout
+    assert all(f'"{line}\\n"' in printed for line in INSTRUCTIONS.splitlines()), printed
+    first, second = (run(folder, "packages", *command, "-o", "toy.so") for _ in range(2))
+    assert first.returncode == 0 and "taken from the cache" in second.stderr, first.stderr + second.stderr
+    code = folder / "packages/mlc_example_plugin/toy/mlc_toy.c"
+    code.write_text(f"/* {time.time_ns()} */ {code.read_text()}")
+    assert "compiled in" in run(folder, "packages", *command, "-o", "toy.so").stderr
 
 
 def test_the_command_line_and_the_cache(folder: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from xdsl.ir import SSAValue
 
-from mlc.dialects.semantics.dims import Atom, Dim, DimLike
+from mlc.dialects.semantics.dims import Atom, Dim, DimLike, signature_names
 from mlc.dialects.types import bit_width, element_of, is_float, is_unsigned, numpy_dtype, shape_of
 from mlc.errors import InputError
 
@@ -60,7 +60,7 @@ def sizes(shape: Sequence[DimLike]) -> Sizes:
     Raises:
         InputError: one is open.
     """
-    if open_ := [str(d) for d in shape if not isinstance(d, int)]:
+    if open_ := [signature_names(str(d)) for d in shape if not isinstance(d, int)]:
         what = f"export_stablehlo: the dimension {open_[0]} is open, and shapes are written as numbers"
         raise InputError(what, hint=f"Give its extent: dims={{'{open_[0]}': 1}}, or example arrays")
     return tuple(int(d) for d in shape)  # type: ignore[arg-type]
