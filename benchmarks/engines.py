@@ -40,11 +40,11 @@ def onnxruntime(path: Path, threads: int, optimized: bool = True) -> Run:
     return lambda inputs: dict(zip(names, session.run(names, dict(inputs)), strict=True))
 
 
-def openvino(path: Path, threads: int) -> Run:
+def openvino(path: Path, threads: int, precision: str = "f32") -> Run:
     """OpenVINO's CPU plugin for latency, in float32 (it would choose bfloat16 by itself where the CPU has it)."""
     import openvino as ov
 
-    config = {"INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY"}
+    config = {"INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": precision, "PERFORMANCE_HINT": "LATENCY"}
     compiled = ov.Core().compile_model(path, "CPU", config)
     request, outputs = compiled.create_infer_request(), compiled.outputs
 
@@ -53,6 +53,11 @@ def openvino(path: Path, threads: int) -> Run:
         return {name: results[output] for output in outputs for name in output.names}
 
     return run
+
+
+def openvino_bf16(path: Path, threads: int) -> Run:
+    """OpenVINO in bfloat16, its default where the CPU multiplies these."""
+    return openvino(path, threads, "bf16")
 
 
 def iree(path: Path, threads: int, cpu: str = "host") -> Run:
@@ -148,19 +153,24 @@ def _positional(model: Any, function: Callable[..., Any], convert: Callable[[Any
 
 
 ENGINES: dict[str, Callable[..., Run]] = {
-    engine.__name__: engine for engine in (mlc, onnxruntime, openvino, iree, tvm, torch, torch_compile)
+    engine.__name__: engine for engine in (mlc, onnxruntime, openvino, openvino_bf16, iree, tvm, torch, torch_compile)
 }
-UNTUNED = {"tvm"}  # a large model would take most of an hour, and tell little
-PACKAGES = {"iree": ("iree.compiler", "iree.runtime"), "torch_compile": ("torch",)}  # else as the engine is called
+ASKED_FOR = {"tvm", "openvino_bf16"}
+"""Engines that run only if they are named: TVM, untuned, would take most of an hour for a large model, and tell little;
+results of bfloat16 are compared with those of f32 by `benchmarks.quantized`."""
+PACKAGES = {  # else as the engine is called
+    "iree": ("iree.compiler", "iree.runtime"), "torch_compile": ("torch",), "openvino_bf16": ("openvino",),
+}  # fmt: skip
 DISTRIBUTIONS = {
-    "mlc": "mlc", "onnxruntime": "onnxruntime", "openvino": "openvino", "iree": "iree-base-compiler",
+    "mlc": "mlc", "onnxruntime": "onnxruntime", "openvino": "openvino",
+    "openvino_bf16": "openvino", "iree": "iree-base-compiler",
     "tvm": "apache-tvm", "torch": "torch", "torch_compile": "torch",
 }  # fmt: skip
 
 
 def available_peers() -> list[str]:
-    """The default engines to compare with: all that are installed, except mlc and untuned ones."""
-    return [name for name in ENGINES if name not in UNTUNED | {"mlc"} and installed(name)]
+    """The default engines to compare with: all that are installed, except mlc and those of `ASKED_FOR`."""
+    return [name for name in ENGINES if name not in ASKED_FOR | {"mlc"} and installed(name)]
 
 
 def installed(engine: str) -> bool:

@@ -1,5 +1,7 @@
 """Quantized models in mlc, onnxruntime and OpenVINO, and f32 beside: `python -m benchmarks.quantized [MODEL...]`.
 
+`FAMILY_bf16` is the model in f32, whose products are made in bfloat16: by `numerics="relaxed"`, and by OpenVINO.
+
 Each engine has a process of its own on the same CPUs; timed alternately, and a ratio is the median over rounds.
 How far both are from the model in f32 says that the speed is not bought with accuracy.
 """
@@ -12,7 +14,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import onnx
@@ -32,6 +34,7 @@ from benchmarks.workers import Unavailable, Worker
 DEFAULT = ("resnet50_static", "bert_static", "bert_dynamic", "llama_decode_int4")
 PEERS = ("onnxruntime", "openvino")  # of which those are measured that are installed
 PLAIN = f"{OURS} f32"
+BF16, BF16_PEERS = "bf16", ("openvino_bf16", *PEERS)
 PATIENCE = 600  # seconds until an engine has loaded a model
 WARMUP = 0.5  # seconds
 
@@ -51,16 +54,18 @@ def measure(model: str, cpus: list[int], rounds: int, seconds: float) -> Row:
     Raises Unavailable where an engine cannot run it, ValueError for an unknown model.
     """
     family, _, form = model.rpartition("_")
-    if family not in models.FAMILIES or form not in quantized.FORMS:
-        raise ValueError(f"no model {model!r}; write FAMILY_FORM with a form of {', '.join(quantized.FORMS)}")
-    plain, small = models.path(family), quantized.path(family, form)
+    if family not in models.FAMILIES or form not in (*quantized.FORMS, BF16):
+        forms = ", ".join((*quantized.FORMS, BF16))
+        raise ValueError(f"no model {model!r}; write FAMILY_FORM with a form of {forms}")
+    plain = models.path(family)
+    small = plain if form == BF16 else quantized.path(family, form)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         np.savez(folder / "inputs.npz", allow_pickle=False, **random_inputs(onnx.load(plain), np.random.default_rng(1)))
-        files = {OURS: (small, OURS), **{peer: (small, peer) for peer in _peers()}, PLAIN: (plain, OURS)}
+        files = {OURS: (small, OURS), **{peer: (small, peer) for peer in _peers(form)}, PLAIN: (plain, OURS)}
         with ExitStack() as stack:
             workers = {
-                label: stack.enter_context(Worker(_job(label, file, engine, folder, cpus), PATIENCE))
+                label: stack.enter_context(Worker(_job(label, file, engine, folder, cpus, form), PATIENCE))
                 for label, (file, engine) in files.items()
             }
             latency = Latencies()
@@ -71,14 +76,15 @@ def measure(model: str, cpus: list[int], rounds: int, seconds: float) -> Row:
     return Row(model, latency, {label: _distance(outputs[label], outputs[PLAIN]) for label in outputs})
 
 
-def _peers() -> list[str]:
-    return [peer for peer in PEERS if installed(peer)]
+def _peers(form: str) -> list[str]:
+    return [peer for peer in (BF16_PEERS if form == BF16 else PEERS) if installed(peer)]
 
 
-def _job(label: str, file: Path, engine: str, folder: Path, cpus: list[int]) -> dict[str, Any]:
+def _job(label: str, file: Path, engine: str, folder: Path, cpus: list[int], form: str) -> dict[str, Any]:
     if engine == OURS:
         library = folder / f"net_{label.replace(' ', '_')}.so"
-        mlc.compile(file, threads=len(cpus)).save(library)
+        numerics: Literal["relaxed", "default"] = "relaxed" if form == BF16 and label == OURS else "default"
+        mlc.compile(file, threads=len(cpus), numerics=numerics).save(library)
         file = library
     job = {"engine": engine, "file": str(file), "inputs": str(folder / "inputs.npz"), "cpus": cpus}
     return job | {"outputs": str(folder / f"{label}.npz"), "warmup": WARMUP, "target": HERE}
@@ -90,7 +96,7 @@ def _distance(actual: dict[str, np.ndarray], expected: dict[str, np.ndarray]) ->
 
 def table(rows: Sequence[Row]) -> tables.Table:
     """A line a model: milliseconds, ratios with quartiles, distances from f32."""
-    peers = [peer for peer in PEERS if any(peer in row.latency.rounds for row in rows)]
+    peers = [peer for peer in BF16_PEERS if any(peer in row.latency.rounds for row in rows)]
     timed = [name for label in (*peers, PLAIN) for name in (label, "ratio")]
     headings = ["model", "mlc ms", *timed, "off f32: mlc", *peers]
     cells = [_cells(row, peers) for row in rows]
@@ -102,7 +108,7 @@ def _cells(row: Row, peers: Sequence[str]) -> list[str]:
     cells = [row.model, f"{1e3 * row.latency.median(OURS):.2f}"]
     for label in (*peers, PLAIN):
         cells += _times(row, label) if label in row.latency.rounds else ["–", "–"]
-    return [*cells, *(f"{row.distance[label]:.3f}" if label in row.distance else "–" for label in (OURS, *peers))]
+    return [*cells, *(f"{row.distance[label]:.4f}" if label in row.distance else "–" for label in (OURS, *peers))]
 
 
 def _times(row: Row, label: str) -> list[str]:

@@ -57,11 +57,12 @@ def compile(
     ``target`` names a CPU or GPU (``mlc.target.names()``), ``threads`` is that of ``load``. ``dims`` fixes symbolic
     dimensions, ``{"batch": 8}``; the others stay open.
     ``numerics``: ``strict`` keeps the order of sums, ``default`` lets them be reassociated, ``relaxed`` also rounds
-    more. ``schedule`` is a file that replaces chosen schedules. ``cc`` is the command of the C compiler, else $CC, gcc,
-    clang, cc or ziglang. ``tuned``: kernels that ``tune`` has found better schedules for use them. ``sanitize`` names
-    sanitizers of the C compiler to look for errors with (``address,undefined``); slow. ``name`` is what the symbols of
-    the C interface begin with: two variants of one model in a program need two; None: the file's name. ``peak_memory``
-    is the most bytes that intermediate values may take: values are computed anew until they fit; 0: no limit.
+    factors of products: to bf16 on CPUs that multiply these, to TF32 on GPUs. ``schedule`` is a file that replaces
+    chosen schedules. ``cc`` is the command of the C compiler, else $CC, gcc, clang, cc or ziglang. ``tuned``: kernels
+    that ``tune`` has found better schedules for use them. ``sanitize`` names sanitizers of the C compiler to look for
+    errors with (``address,undefined``); slow. ``name`` is what the symbols of the C interface begin with: two
+    variants of one model in a program need two; None: the file's name. ``peak_memory`` is the most bytes that
+    intermediate values may take: values are computed anew until they fit; 0: no limit.
     ``cache``: the caches of a decoder in ONNX (``past…``, ``present…``) are state of the model, with room for so many
     tokens; the length of its attention_mask says how many there are, those of this run included. 0: inputs and outputs.
     ``wait=False`` compiles in the background and gives a ``mlc.pending.PendingModel``, which has all

@@ -23,8 +23,9 @@ PASSES = {
     "graph": "verify-graph simplify-quantization integer-products canonicalize-graph fold-constants fold-scale"
     " hoist-loop-invariants distribute-loops fuse-maps fuse-stencils hoist-invariants differentiate",
     "distribute": "propagate-shardings insert-reshards verify-spmd partition distribute",
-    "layout": "assign-layout pack-weights pack-operands transpose-operands pack-quantized-weights decompose-pack"
-    " interleave-gates winograd winograd-gradients scale-weights sink-casts verify-layout",
+    "layout.factors": "round-factors",
+    "layout": "assign-layout pack-weights pack-operands transpose-operands pack-quantized-weights"
+    " decompose-pack interleave-gates winograd winograd-gradients scale-weights sink-casts verify-layout",
     "fuse.autodiff": "recompute-scores split-chains rematerialize",
     "fuse": "factor-sums reassociate-sums fuse-reductions expand-contractions expand-winograd sink-reshapes"
     " split-yields split-concats defer-normalization form-kernels deduplicate-kernels delay-updates",

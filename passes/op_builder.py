@@ -36,7 +36,7 @@ class OpBuilder:
         high = [more if n == axis else 0 for n in range(len(shape))]
         return self.emit(PadOp(x, [0] * len(shape), high)) if more else x
 
-    def packed_bytes(self, x: SSAValue) -> SSAValue:
-        """Return ``x``, a tensor of bytes, as i32 elements: each holds four bytes that are neighbours along the last
-        axis."""
+    def packed(self, x: SSAValue) -> SSAValue:
+        """Return ``x``, a tensor of bytes or bf16, as i32 elements: each holds four bytes, or two bf16, that are
+        neighbours along the last axis."""
         return self.emit(BitcastOp(x))

@@ -60,6 +60,11 @@ class CpuTarget(Target):
         return "avx512f" in self.features
 
     @property
+    def multiplies_pairs(self) -> bool:
+        """Whether an instruction adds the products of two bf16 to a sum in f32, in the time of a multiply-add."""
+        return {"avx512bf16", "avx512vl"} <= {*self.features}
+
+    @property
     def flops(self) -> float:
         """Floating-point operations a second of one CPU in a product: two for each lane of a multiply-add."""
         return 2.0 * self.lanes * self.fma_ports * self.rates.clock

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from mlc.target.cpu import Cache, CpuTarget
-from mlc.target.named import NAMED, X86_64_V3, X86_64_V4
+from mlc.target.named import EXTENSIONS, NAMED, X86_64_V3, X86_64_V4
 from mlc.target.rates import rates_of
 
 # The kernel's spelling of a feature where it differs from the compiler's.
@@ -21,7 +21,6 @@ KERNEL_NAMES = {
     "avx512bf16": "avx512_bf16",
     "avx512fp16": "avx512_fp16",
 }
-EXTENSIONS = ("avx512vnni", "avxvnni", "avx512bf16", "avx512fp16")
 CPUINFO = Path("/proc/cpuinfo")
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
@@ -61,7 +60,7 @@ def _nearest(machine: str, features: frozenset[str]) -> CpuTarget:
 
     for level, isa in (("x86-64-v4", X86_64_V4), ("x86-64-v3", X86_64_V3)):
         if present(isa) == isa:
-            extra = present(EXTENSIONS) if level == "x86-64-v4" else present(("avxvnni",))
+            extra = present(EXTENSIONS[level])
             return replace(NAMED[level], features=(*isa, *extra))
     return NAMED["x86-64"]
 

@@ -10,6 +10,12 @@ KIB, MIB = 1 << 10, 1 << 20
 X86_64_V3 = ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "popcnt")
 X86_64_V4 = (*X86_64_V3, "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")
 
+EXTENSIONS = {
+    "x86-64-v4": ("avx512vnni", "avxvnni", "avx512bf16", "avx512fp16"),
+    "x86-64-v3": ("avxvnni",),
+}
+"""What CPUs of a level may have beside its features."""
+
 L1 = Cache(32 * KIB)
 
 NAMED = {

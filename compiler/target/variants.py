@@ -1,4 +1,5 @@
-"""Targets with other facts: ``x86-64-v3:l2=1M,vector_registers=32``, ``cuda:sm_80:l2_bytes=6M``.
+"""Targets with other facts: ``x86-64-v3:l2=1M,vector_registers=32``, ``x86-64-v4:avx512bf16``,
+``cuda:sm_80:l2_bytes=6M``.
 
 For machines between two named ones, and for tests.
 """
@@ -12,6 +13,7 @@ from typing import Any
 from mlc.errors import InputError
 from mlc.target.base import Target
 from mlc.target.cpu import Cache
+from mlc.target.named import EXTENSIONS
 
 LIMITS = {
     "vector_bits": (64, 4096), "vector_registers": (1, 1024), "warp": (32, 32), "block_threads": (32, 1024),
@@ -24,16 +26,21 @@ _FACT = re.compile(r"(\w+)=([0-9]+)([KMG]?)")
 
 def variant(target: Target, facts: str) -> Target:
     """``target`` with some facts replaced, ``field=number``, or numbers of its heuristics; the number of a cache is its
-    size in bytes."""
+    size in bytes. A name alone is an instruction set that CPUs of the target's level may have beside its own."""
     if not facts:
         return target
+    extensions = EXTENSIONS.get(target.name, ())
     heuristics = getattr(target, "heuristics", None)
     changed: dict[str, Any] = {}
     for fact in facts.split(","):
+        if fact in extensions:
+            changed["features"] = (*changed.get("features", target.features), fact)
+            continue
         found = _FACT.fullmatch(fact)
         known = {**_numbers(target), **_numbers(heuristics)}
         if not found or found[1] not in known or not int(found[2]):
-            hint = f"Write field=number, as in l2=512K; fields are {', '.join(known)}"
+            names = f"; instruction sets are {', '.join(extensions)}" if extensions else ""
+            hint = f"Write field=number, as in l2=512K; fields are {', '.join(known)}{names}"
             raise InputError(f"'{fact}' is not a fact of a target", stage="options", hint=hint)
         number, old = int(found[2]) * _UNITS[found[3]], known[found[1]]
         least, most = LIMITS.get(found[1], (1, number))

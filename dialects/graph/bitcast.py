@@ -12,13 +12,14 @@ from mlc.dialects.graph.traits import ViewLike
 from mlc.dialects.semantics.statement import Statement, statement
 from mlc.dialects.types import ITEMSIZE, element_of, shape_of, tensor
 
-BYTES = ("i8", "ui8")
+NARROW = {"i8": 1, "ui8": 1, "bf16": 2}
+"""Elements of which an i32 holds several, with their bytes."""
 
 
 @irdl_op_definition
 class BitcastOp(StructuredOp):
-    """A cast of each four bytes along the last dimension to one i32, the first byte in its lowest bits; never moves
-    data.
+    """A cast of each four bytes along the last dimension, bytes or two bf16, to one i32, the first one in its lowest
+    bits; never moves data.
 
     ``%q = graph.bitcast(%x) {element = "i32"} : (tensor<8x64xui8>) -> tensor<8x16xi32>``
     """
@@ -44,15 +45,18 @@ class BitcastOp(StructuredOp):
     def statements(self) -> tuple[Statement, ...]:
         shape = shape_of(self.result)
         *outer, last = iterators(len(shape))
-        reads = [f"(i32(as_ui8(x0[{', '.join([*outer, f'{last}*4 + {n}'])}])) << {8 * n})" for n in range(4)]
+        size = NARROW[element_of(self.input)]
+        count, bits = ITEMSIZE["i32"] // size, 8 * size
+        at = [", ".join([*outer, f"{last}*{count} + {n}"]) for n in range(count)]
+        reads = [f"(i32(as_ui{bits}(x0[{place}])) << {bits * n})" for n, place in enumerate(at)]
         return (statement(" ".join([*outer, last]), shape, " | ".join(reads)),)
 
 
 def _infer_bitcast(input: SSAValue, element: str) -> TensorType:
     source, shape = element_of(input), shape_of(input)
-    if source not in BYTES or element != "i32":
-        raise VerifyException(f"graph.bitcast: {source} as {element}; it supports only bytes as i32")
-    size = ITEMSIZE[element]
-    if not shape or not isinstance(shape[-1], int) or shape[-1] % size:
-        raise VerifyException(f"graph.bitcast: the last dimension of {shape} is not a multiple of {size}")
-    return tensor(element, (*shape[:-1], shape[-1] // size))
+    if source not in NARROW or element != "i32":
+        raise VerifyException(f"graph.bitcast: {source} as {element}; it supports only bytes and bf16 as i32")
+    count = ITEMSIZE[element] // NARROW[source]
+    if not shape or not isinstance(shape[-1], int) or shape[-1] % count:
+        raise VerifyException(f"graph.bitcast: the last dimension of {shape} is not a multiple of {count}")
+    return tensor(element, (*shape[:-1], shape[-1] // count))

@@ -79,6 +79,12 @@ def _dot4(a: Array, b: Array) -> Array:
     return np.asarray(np.sum(u.astype(np.int32) * s, axis=-1, dtype=np.int32))
 
 
+def _dot2(a: Array, b: Array) -> Array:
+    """Return the dot product in f32 of the two bf16 in each i32, the first one in the lower half."""
+    (a0, a1), (b0, b1) = (((x << 16).view(np.float32), (x & ~0xFFFF).view(np.float32)) for x in (a, b))
+    return np.asarray(a0 * b0 + a1 * b1)
+
+
 NUMPY: dict[str, Any] = {
     "add": np.add,
     "sub": np.subtract,
@@ -120,6 +126,7 @@ NUMPY: dict[str, Any] = {
     "atanh": np.arctanh,
     "where": np.where,
     "dot4": _dot4,
+    "dot2": _dot2,
 }
 
 

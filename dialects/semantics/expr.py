@@ -76,6 +76,7 @@ FUNCTIONS: dict[str, int] = {
     **dict.fromkeys(("add", "sub", "mul", "div", "floordiv", "mod", "fmod", "max", "min", "pow", "atan2"), 2),
     **dict.fromkeys(("eq", "ne", "lt", "le", "gt", "ge", "and_", "or_", "xor", "shl", "shr"), 2),
     "dot4": 2,  # the dot product of four unsigned bytes and four signed ones, each four packed in an i32
+    "dot2": 2,  # the dot product, in f32, of two pairs of bf16, each pair packed in an i32
     **dict.fromkeys(("neg", "not_", "abs", "exp", "log", "sqrt", "rsqrt", "tanh", "erf", "sin", "cos", "tan"), 1),
     **dict.fromkeys(("asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh"), 1),
     **dict.fromkeys(("expm1", "log1p", "log2", "log10", "erfc", "sigmoid"), 1),
@@ -89,6 +90,8 @@ COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 CHEAP = {"add", "sub", "mul", "max", "min", "neg", "abs", "where", "and_", "or_", "xor", "not_", *COMPARISONS, *CASTS}
 """Functions that cost no more than reading their operands."""
 PREDICATES = (*COMPARISONS, "isnan")
+RESULTS = {**dict.fromkeys(PREDICATES, "i1"), "dot2": "f32"}
+"""The element types of functions whose results have another one than their operands."""
 REAL = frozenset(
     ("exp", "log", "sqrt", "rsqrt", "tanh", "erf", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh")
     + ("acosh", "atanh", "expm1", "log1p", "log2", "log10", "erfc", "sigmoid", "isnan", "atan2")
@@ -279,7 +282,7 @@ def element_type(expr: Expr, operands: Sequence[str]) -> str | None:
         raise ExprError(f"{expr} mixes {sorted(known)}; insert a cast")
     if expr.fn in REINTERPRETATIONS:
         return _reinterpreted(expr, known)
-    return "i1" if expr.fn in PREDICATES else (known.pop() if known else None)
+    return RESULTS.get(expr.fn) or (known.pop() if known else None)
 
 
 def verify_computes(expr: Expr, operands: Sequence[str]) -> None:

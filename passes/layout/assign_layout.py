@@ -13,6 +13,7 @@ On a GPU only images of halves are blocked, also in training. Their one block ha
 NHWC: a thread copies 16 bytes of a pixel's neighbouring channels at a time (``blocking/block_sizes.py``).
 
 Bytes are multiplied four input channels at a time: %b of 1x4x58x58x16 bytes is read as 1x4x58x58x4 packed integers.
+On CPUs bf16 are multiplied two channels at a time.
 
 A value is blocked from the convolution that computes it to the first operator that needs the plain layout, so no pack
 follows an unpack. A convolution is blocked if its weights are constant or are read at many positions, and if it is
@@ -39,7 +40,6 @@ from mlc.dialects.types import element_of, is_float, shape_of
 from mlc.passes.context import machine_of, target_of
 from mlc.passes.graph.patterns.cleanup import eliminate_dead
 from mlc.passes.graph.patterns.constants import constant_values
-from mlc.passes.graph.patterns.quantized import DOT4, PRODUCT, WORD
 from mlc.passes.layout.blocking.block_sizes import BlockSizes, VectorBlocks, WholeChannels
 from mlc.passes.layout.blocking.blocked_layout import (
     Blocked,
@@ -50,6 +50,7 @@ from mlc.passes.layout.blocking.blocked_layout import (
     spares_channels,
 )
 from mlc.passes.layout.blocking.blocked_ops import HANDLERS
+from mlc.passes.layout.blocking.packed_products import packing
 from mlc.passes.layout.blocking.plain_results import PLAIN_RESULTS
 from mlc.passes.rewriter import bodies, erase_unused
 
@@ -161,15 +162,16 @@ class LayoutAssignment:
         """Return the blocked input of ``op``, and its weight [P…, F, C, K…] packed as [P…, F/b', C/b, K…, b, b'];
         ``filters`` is the axis F."""
         held = self._safe(op.input)
-        if held is None or (isinstance(op, ConvOp) and op.product == PRODUCT and held.block % WORD):
+        words = packing(op) if isinstance(op, ConvOp) and not self.sizes.whole else None
+        if held is None or words and held.block % words.count:
             held = self.blocked(op.input, self.sizes.of_image(op, block), builder)
         return held, builder.pack(op.weight, (filters + 1, held.block), (filters, block))
 
     def _dense(self, op: ConvOp, builder: LayoutBuilder, block: int) -> Blocked:
         x, weight = self._operands(op, builder, block, 0)
-        packs = op.product == PRODUCT
-        read, product = (builder.packed_bytes, DOT4) if packs else (_identity, op.product)
-        weight = builder.packed_rows(weight) if packs else weight
+        words = None if self.sizes.whole else packing(op)
+        read, product = (builder.packed, words.product) if words else (_identity, op.product)
+        weight = builder.packed_rows(weight, words.count) if words else weight
         rank, strides = len(op.strides), list(ints_of(op.strides))
         pointwise = all(d == 1 for d in (*shape_of(weight)[2:-2], *strides))
         if pointwise and rank > 1 and not _padded(op.result):

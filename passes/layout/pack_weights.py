@@ -9,7 +9,7 @@
 
 The micro-kernel then reads consecutive memory. Transposed weights ("nk") are transposed; a constant on the left becomes
 the right operand, with the other operand and the result transposed where needed. Bytes become packed integers of four
-rows each, for dot products.
+rows each, and bf16 of two, for dot products.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from mlc.dialects.semantics.dims import DimLike, product
 from mlc.dialects.types import ITEMSIZE, element_of, is_float, shape_of
 from mlc.passes.context import target_of
 from mlc.passes.graph.patterns.constants import constant_values
-from mlc.passes.graph.patterns.quantized import DOT4, PRODUCT, WORD
 from mlc.passes.layout.blocking.blocked_layout import LayoutBuilder, panels
+from mlc.passes.layout.blocking.packed_products import OF_HALVES, packing
 from mlc.passes.layout.blocking.panel_width import few_rows, panel_width
 from mlc.passes.rewriter import bodies, erase_unused
 from mlc.target import CpuTarget
@@ -52,7 +52,7 @@ def _oriented(op: ContractOp, constants: set[SSAValue]) -> ContractOp:
     """Swap the operands of a product whose left operand is constant: "mk,bkn->bmn"(w, x) becomes "bnk,mk->bnm"(xᵀ, w),
     whose result is transposed."""
     lhs, rhs, out = op.terms
-    if op.lhs not in constants or len(lhs) != 2 or op.rhs in constants or op.product:
+    if op.lhs not in constants or len(lhs) != 2 or op.rhs in constants or op.product not in (None, OF_HALVES):
         return op
     kept = [c for c in lhs if c in out and c not in rhs]
     if len(kept) != 1:
@@ -65,7 +65,7 @@ def _oriented(op: ContractOp, constants: set[SSAValue]) -> ContractOp:
     if k in out or k not in rhs or set(terms) != set(rhs):
         return op
     moved = builder.transpose(op.rhs, [rhs.index(c) for c in terms])
-    new = ContractOp(f"{''.join(terms)},{lhs}->{result}", moved, op.lhs)
+    new = ContractOp(f"{''.join(terms)},{lhs}->{result}", moved, op.lhs, op.product)
     builder.emit(new)
     op.result.replace_all_uses_with(builder.transpose(new.result, [result.index(c) for c in out]))
     erase_unused([op])
@@ -85,21 +85,22 @@ def _pack(op: ContractOp, constants: set[SSAValue], target: CpuTarget) -> None:
     block = panel_width((rows, extents[k], columns), stride, target) * 4 // ITEMSIZE[element]
     builder = LayoutBuilder(op)
     matrix = builder.transpose(op.rhs, [rhs.index(k), rhs.index(n)])  # [K, N]
-    if op.product is None:
+    words = packing(op)
+    if words is None:
         _replace(op, f"{lhs},{k}{n}->{out}", matrix, block)
         return
-    op.operands[0] = builder.packed_bytes(builder.fill(op.lhs, len(lhs) - 1, WORD))
-    _replace(op, f"{lhs},{k}{n}->{out}", builder.packed_rows(matrix), block, DOT4)
+    op.operands[0] = builder.packed(builder.fill(op.lhs, len(lhs) - 1, words.count))
+    _replace(op, f"{lhs},{k}{n}->{out}", builder.packed_rows(matrix, words.count), block, words.product)
 
 
 def _is_packable(op: ContractOp, constants: set[SSAValue]) -> bool:
-    """Return whether ``op`` is a product of floats or bytes with a constant right operand "kn" or "nk", and a left
-    operand "…k" that is not constant."""
+    """Return whether ``op`` is a product of floats, bf16 or bytes with a constant right operand "kn" or "nk", and a
+    left operand "…k" that is not constant."""
     lhs, rhs, out = op.terms
     element = element_of(op.result)
     if op.layouts or len(rhs) != 2 or ITEMSIZE[element] < 4 or op.lhs in constants or op.rhs not in constants:
         return False
-    if op.product != PRODUCT and not (op.product is None and is_float(element)):
+    if not packing(op) and not (op.product is None and is_float(element)):
         return False
     if not out or not lhs or out[-1] not in rhs or lhs[-1] not in rhs:
         return False

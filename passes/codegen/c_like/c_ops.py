@@ -81,9 +81,10 @@ def _other(name: str, args: Sequence[str], source: str, chunk: Chunk) -> str:
             return f"-{args[0]}"
         case "math.absf":
             return f"mlc_abs_{_suffix(source, chunk)}({args[0]})"
-        case "dot4":  # its operands are the accumulator, then the factors
-            zero = [f"({_type(source, chunk)}){'{0}' if chunk.width > 1 else '0'}"] if len(args) == 2 else []
-            return f"mlc_dot4_{_suffix(source, chunk)}({', '.join([*zero, *args])})"
+        case "dot4" | "dot2":  # its operands are the accumulator, then the factors
+            sums = "i32" if name == "dot4" else "f32"
+            zero = [f"({_type(sums, chunk)}){'{0}' if chunk.width > 1 else '0'}"] if len(args) == 2 else []
+            return f"mlc_{name}_{_suffix(sums, chunk)}({', '.join([*zero, *args])})"
         case _ if name in WIDENING.values():
             return f"mlc_widen_{name.partition('.')[2]}({args[0]})"
         case "math.ipowi":

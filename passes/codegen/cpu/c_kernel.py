@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import arith, scf
+from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects import kernel
 from mlc.dialects.types import element_of
 from mlc.passes.codegen.c_like import c_memory
-from mlc.passes.codegen.c_like.c_inline import has_partial_sums, inlines, is_dot4
+from mlc.passes.codegen.c_like.c_inline import has_partial_sums, inlines, is_dot
 from mlc.passes.codegen.c_like.c_ops import expression
 from mlc.passes.codegen.c_like.c_types import element, layout
 from mlc.passes.codegen.cpu.c_kernel_memory import CKernelMemory
@@ -74,10 +74,11 @@ class _Printer(CKernelMemory):
         result = op.results[0]
         target = layout(result.type, self.lanes)
         source = element(op.operands[0].type)
-        if is_dot4(op) and inlines(result):
+        if is_dot(op) and inlines(result):
             return
+        dot = next((v.owner for v in op.operands if is_dot(v.owner) and inlines(v)), None)
+        name = dot.op.data if isinstance(dot, kernel.LanewiseOp) else name
         tiles = [self.env[v] for v in self.operands(op)]
-        name = "dot4" if len(tiles) == 3 and isinstance(op, arith.AddiOp) else name
         strings = []
         for n, (_, c) in enumerate(target.positions()):
             args = [t.names[n] for t in tiles]
@@ -86,7 +87,7 @@ class _Printer(CKernelMemory):
 
     def operands(self, op: Operation) -> Sequence[SSAValue]:
         """Return the operands of an operation; for the addition of an inlined dot product, the sum and the factors."""
-        dot = next((n for n, v in enumerate(op.operands) if is_dot4(v.owner) and inlines(v)), None)
+        dot = next((n for n, v in enumerate(op.operands) if is_dot(v.owner) and inlines(v)), None)
         if dot is None:
             return op.operands
         factors = op.operands[dot].owner

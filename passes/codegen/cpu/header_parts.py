@@ -22,6 +22,7 @@ PARTS = {
     "MLC_USE_F32": rf"(.*_)?f32x\d+.*|mlc_({LIBRARY})_f32",
     "MLC_USE_F64": rf"(.*_)?f64x\d+.*|mlc_({LIBRARY})_f64",
     "MLC_USE_BF16": r"mlc_(widen|narrow)_u16x\d+",
+    "MLC_USE_PAIRS": r"mlc_dot2_f32x\d+",
     "MLC_USE_STRIDED": r"mlc_load_every_.*",
     "MLC_USE_TRANSPOSED": r"mlc_(transpose|exchange)_.*",
     "MLC_USE_BYTES": r"mlc_widen_[iu]8x\d+|mlc_narrow_i32x\d+|mlc_dot4_i32x\d+",
@@ -46,4 +47,3 @@ def parts_of(text: str) -> list[str]:
     for name in set(NAMES.findall(text)):
         found.update(part for part, names in _COMPILED.items() if names.fullmatch(name))
     return [part for part in PARTS if part in found]
-

@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 
 from mlc.dialects import kernel
 from mlc.dialects.semantics.expr import ExprError
-from mlc.dialects.types import is_float, is_unsigned
+from mlc.dialects.types import ELEMENTS, is_float, is_unsigned
 from mlc.passes.kernel.lowering.arithmetic import Arithmetic
 
 
@@ -93,6 +93,11 @@ class ScalarFunctions(Arithmetic):
         if element != "i32":
             raise ExprError(f"dot4 is not defined on {element}")
         return self.emit(kernel.LanewiseOp("dot4", [a, b], {}, a.type))
+
+    def _dot2(self, a: SSAValue, b: SSAValue, element: str) -> SSAValue:
+        if element != "i32":
+            raise ExprError(f"dot2 is not defined on {element}")
+        return self.emit(kernel.LanewiseOp("dot2", [a, b], {}, ELEMENTS["f32"]))
 
     def _mod(self, a: SSAValue, b: SSAValue, element: str) -> SSAValue:
         """Compute Python's modulo: the result has the divisor's sign, also if it is zero. Integers modulo 0 are 0."""

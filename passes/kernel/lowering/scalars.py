@@ -17,6 +17,7 @@ from mlc.dialects.semantics.expr import (
     COMPARISONS,
     PREDICATES,
     REINTERPRETATIONS,
+    RESULTS,
     Call,
     Const,
     Expr,
@@ -122,7 +123,7 @@ class ScalarBuilder(ScalarFunctions, Casts):
             return self.cast(getattr(self, f"_{expr.fn}")(*wide, "f32"), "f32", element)
         special = getattr(self, f"_{expr.fn}", None)
         if special:
-            return special(*args, element), element
+            return special(*args, element), RESULTS.get(expr.fn, element)
         return self._plain(expr.fn, args, element), element
 
     def _formula(self, text: str, *values: tuple[SSAValue, str]) -> tuple[SSAValue, str]:

@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 from mlc.dialects.graph import ConvOp, ConvTransposeOp
 from mlc.dialects.semantics.dims import product
 from mlc.dialects.types import ITEMSIZE, element_of, is_float, shape_of
-from mlc.passes.graph.patterns.quantized import PRODUCT, WORD
+from mlc.passes.layout.blocking.packed_products import packing
 
 PACKED_POSITIONS = 128  # of a result, from which on weights of run time are packed
 HALVES = ("f16", "bf16")
@@ -55,13 +55,13 @@ class VectorBlocks(BlockSizes):
 
     def of_filters(self, op: Conv) -> int | None:
         element = element_of(op.result)
-        plain = is_float(element) or isinstance(op, ConvOp) and op.product == PRODUCT
+        plain = is_float(element) or isinstance(op, ConvOp) and bool(packing(op))
         packs = op.weight in self.constants or _outweighs_packing(op)
         return None if op.layouts or not plain or ITEMSIZE[element] < 4 or not packs else self.vector(element)
 
     def of_image(self, op: Conv, filters: int) -> int:
-        unit = WORD if isinstance(op, ConvOp) and op.product else 1
-        return min(filters, _multiple(_channels(op), unit))
+        words = packing(op) if isinstance(op, ConvOp) else None
+        return min(filters, _multiple(_channels(op), words.count if words else 1))
 
     def vector(self, element: str) -> int:
         return self.lanes * 4 // ITEMSIZE[element]

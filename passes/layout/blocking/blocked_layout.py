@@ -63,12 +63,13 @@ class LayoutBuilder(OpBuilder):
         """Return ``x`` packed: ``tiles`` are the dimensions that are split into tiles, with the extents of these."""
         return self.emit(PackOp(x, layout(len(shape_of(x)), tiles, order)))
 
-    def packed_rows(self, x: SSAValue) -> SSAValue:
-        """Return bytes [X…, k, n] as packed integers [X…, k/4, n], with four rows in each; k is padded with zeros."""
+    def packed_rows(self, x: SSAValue, count: int) -> SSAValue:
+        """Return narrow elements [X…, k, n] as packed integers [X…, k/count, n], with ``count`` rows in each; k is
+        padded with zeros."""
         rank = len(shape_of(x))
         turned = [*range(rank - 2), rank - 1, rank - 2]
-        columns = self.fill(self.transpose(x, turned), rank - 1, 4)
-        return self.transpose(self.packed_bytes(columns), turned)
+        columns = self.fill(self.transpose(x, turned), rank - 1, count)
+        return self.transpose(self.packed(columns), turned)
 
     def block(self, x: SSAValue, block: int) -> Blocked:
         """[N, C, X…] → NCXc"""

@@ -6,6 +6,7 @@
 #include "mlc_divide.h"
 #include "mlc_int8.h"
 #include "mlc_math.h" /* and mlc_vec.h */
+#include "mlc_pairs.h"
 
 MLC_INLINE int64_t mlc_clamp(int64_t n, int64_t limit) { return n < 0 ? 0 : n > limit ? limit : n; }
 

@@ -33,6 +33,8 @@
 #define MLC_USE_BOXES (0x80000 | MLC_USE_ORDER | MLC_USE_F32)
 #define MLC_USE_DRAWING 0x100000
 
+#define MLC_USE_PAIRS (0x200000 | MLC_USE_F32 | MLC_USE_I32) /* mlc_pairs.h */
+
 #ifndef MLC_PARTS
 #define MLC_PARTS -1
 #endif

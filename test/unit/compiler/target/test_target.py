@@ -174,3 +174,12 @@ def test_the_package_is_a_leaf() -> None:
         modules = [getattr(node, "module", None) or node.names[0].name for node in top]
         ours = {module for module in modules if module.split(".")[0] in ("mlc", "xdsl")}
         assert all(module == "mlc.errors" or module.startswith("mlc.target") for module in ours), path
+
+
+def test_instruction_sets_beside_those_of_a_level() -> None:
+    made = targets.get("x86-64-v4:avx512bf16,l2=2M,avx512vnni")
+    assert made.features[-2:] == ("avx512bf16", "avx512vnni") and "-mavx512bf16" in made.cflags
+    assert isinstance(made, CpuTarget) and made.multiplies_pairs and made.l2.size == 2 << 20
+    for wrong in ("x86-64-v3:avx512bf16", "aarch64:avx512bf16", "x86-64-v4:avx512"):
+        with pytest.raises(InputError, match="is not a fact of a target"):
+            targets.get(wrong)

@@ -1,0 +1,1 @@
+"""Factors of products: in which type they are multiplied."""
