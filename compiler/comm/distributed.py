@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,11 +19,17 @@ from mlc.frontends.array import trees
 from mlc.frontends.array.array import Array
 from mlc.options import Options
 from mlc.passes.distribute.rules.extents import static
+from mlc.planning.applied import how_of, searched_of, with_plan
+from mlc.planning.search import Search
+from mlc.planning.settings import Auto, Plan
+from mlc.planning.traced import numbered, updates_of
 from mlc.runtime import TensorSpec
 from mlc.target import GpuTarget
 from mlc.tracing.jit import Jitted, elements
 
 Specs = Mapping[str, Any]
+AUTO = "auto"
+How = TypeVar("How", bound=Auto | Plan | None)
 
 
 class Distributed:
@@ -32,13 +38,17 @@ class Distributed:
     Each rank of the job calls it with the same arrays, whole or ``Sharded``.
     """
 
-    def __init__(self, f: Callable[..., Any], mesh: Mesh, shardings: Specs, results: Any, options: Options) -> None:
+    def __init__(self, f: Callable[..., Any], mesh: Mesh, shardings: Any, results: Any, options: Options) -> None:
         if not isinstance(mesh, Mesh):
             raise InputError(f"jit: mesh is a {type(mesh).__name__}", hint="Give a mesh, such as mlc.Mesh(data=2)")
         if isinstance(options.target, GpuTarget):
             what = f"jit: '{options.target.name}' does not run on {mesh}"
             raise InputError(what, hint="Collectives run on CPUs; name a CPU")
         self.jitted = Jitted(f, (), {}, True, (), options)
+        self.how = how_of(shardings)
+        shardings = self.how.fixed if isinstance(self.how, Auto) else {} if self.how is not None else shardings
+        if results == AUTO and self.how is None:
+            raise InputError("jit: results='auto' without shardings='auto'", hint="Give results as P, or both")
         functools.update_wrapper(self, f)
         unknown = set(shardings) - set(self.jitted.signature.parameters)
         if unknown:
@@ -67,8 +77,17 @@ class Distributed:
         return found.simulate(leaves)
 
     def plan(self, *args: Any, **kwargs: Any) -> str:
-        """The plan as text: what each operator's states are, what is moved and why; arguments or ``TensorSpec``s."""
-        return self._of(args, kwargs)[0].plan
+        """The plan as text: what each operator's states are, what is moved and why; arguments or ``TensorSpec``s. One
+        that was searched is a text that ``planning.Plan`` takes."""
+        found = self._of(args, kwargs)[0]
+        return found.given if isinstance(self.how, Auto) else found.plan
+
+    def search(self, *args: Any, **kwargs: Any) -> Search:
+        """The search for a plan with its costs; of a function with ``shardings="auto"``."""
+        if not isinstance(self.how, Auto):
+            raise InputError("This function has shardings or a plan", hint='Give jit(..., shardings="auto")')
+        types, given, _ = self._bound(args, kwargs)
+        return searched_of(*self._unplanned(types, given, self.how))
 
     def ir(self, stage: str, *args: Any, **kwargs: Any) -> str:
         """The text of a rank's module after a stage; that of stage ``graph`` is partitioned."""
@@ -79,6 +98,15 @@ class Distributed:
         self._of(args, kwargs)[0].save(Path(path))
 
     def _of(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Partitioned, list[Any]]:
+        types, given, leaves = self._bound(args, kwargs)
+        key = tuple(types), trees.flatten(tuple(types.values()))[1], tuple(given)
+        with self._lock:
+            if key not in self._made:
+                self._made[key] = self._partitioned(types, given)
+            return self._made[key], leaves
+
+    def _bound(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], list[Leaf], list[Any]]:
+        """The types of the parameters, those of all arrays with their shardings, and the arrays."""
         bound = self.jitted.signature.bind(*args, **kwargs).arguments
         leaves, tree = trees.flatten(tuple(bound.values()))
         specs = [spec for name, value in bound.items() for spec in self._specs(name, value)]
@@ -89,12 +117,8 @@ class Distributed:
             if isinstance(x, Sharded) and x.spec != (leaf.spec or P()):
                 what = f"An argument is {x}, and its sharding here is {leaf.spec or P()}"
                 raise InputError(what, hint="Name its sharding in jit(..., shardings=...), or give x.whole()")
-        key = tuple(bound), tree, tuple(given)
-        with self._lock:
-            if key not in self._made:
-                types = trees.unflatten(tree, [leaf.type for leaf in given])
-                self._made[key] = self._partitioned(dict(zip(bound, types, strict=True)), given)
-            return self._made[key], leaves
+        types = trees.unflatten(tree, [leaf.type for leaf in given])
+        return dict(zip(bound, types, strict=True)), given, leaves
 
     def _specs(self, name: str, value: Any) -> list[P | None]:
         if name not in self.shardings:
@@ -102,12 +126,20 @@ class Distributed:
         return list(specs_of(value, self.shardings[name]))
 
     def _partitioned(self, types: Mapping[str, Any], given: list[Leaf]) -> Partitioned:
+        found, how, updates = self._unplanned(types, given, self.how)
+        return found if how is None else with_plan(found, how, updates, self.results == AUTO)
+
+    def _unplanned(
+        self, types: Mapping[str, Any], given: list[Leaf], how: How
+    ) -> tuple[Partitioned, How, dict[int, int]]:
+        """The program without a plan, and the results that replace arguments."""
         from mlc.frontends.array.collectives.functions import traced_for
 
         with traced_for(self.mesh.ranks), traced_on(self.mesh):
             traced = self.jitted.lower(**types)
         results = trees.unflatten(traced.tree, [Array(each) for each in traced.outputs])
-        specs = [P()] * len(traced.outputs) if self.results is None else specs_of(results, self.results)
+        free = self.results is None or self.results == AUTO
+        specs = [P()] * len(traced.outputs) if free else specs_of(results, self.results)
         for each, spec in zip(traced.outputs, specs, strict=True):
             if not all(isinstance(d, int) for d in each.shape):
                 what = f"A result of shape {list(each.shape)} has extents that are known at run time only"
@@ -115,7 +147,8 @@ class Distributed:
             spec.check_shape(tuple(each.shape), self.mesh)
         made = [Leaf(TensorSpec(np.dtype(object), tuple(static(d) for d in each.shape)), s)
                 for each, s in zip(traced.outputs, specs, strict=True)]  # fmt: skip
-        return Partitioned(replace(traced, wait=True), self.mesh, tuple(given), tuple(made))
+        found = Partitioned(replace(traced, wait=True), self.mesh, tuple(given), tuple(made))
+        return found, how, updates_of(numbered(types), results) if self.results == AUTO else {}
 
 
 def _spec_of(x: Any) -> TensorSpec:

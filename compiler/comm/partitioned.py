@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
 
 from mlc.comm.mesh import Mesh, P
 from mlc.comm.plan import planned
 from mlc.comm.sharded import Sharded, assembled
 from mlc.dialects.comm.world import simulated
-from mlc.dialects.dist import INFERRED, MESH, SHARDING, ShardingAttr
+from mlc.dialects.dist import INFERRED, MESH, PLAN, SHARDING, ShardingAttr
 from mlc.dialects.semantics.interpreter import main_of
 from mlc.dialects.semantics.prepared import interpreted
 from mlc.driver.compile import lower_source
@@ -49,18 +49,23 @@ class Partitioned:
     mesh: Mesh
     arguments: tuple[Leaf, ...]
     results: tuple[Leaf, ...]
+    given: str = ""
+    """A plan as text, which the partitioner follows."""
     models: dict[Communicator, Model] = field(default_factory=dict, compare=False)
 
     @functools.cached_property
     def source(self) -> TraceSource:
         shardings = [leaf.spec for leaf in (*self.arguments, *self.results)]
-        return TraceSource(self.traced.source.name, f"{self.traced.source.text}{self.mesh}{shardings}", self.imported)
+        text = f"{self.traced.source.text}{self.mesh}{shardings}{self.given}"
+        return TraceSource(self.traced.source.name, text, self.imported)
 
     def imported(self) -> Imported:
         """A new graph module of the whole program, with its mesh and shardings."""
         found = self.traced.imported()
         main = main_of(found.module)
         found.module.attributes[MESH] = self.mesh.attribute
+        if self.given:
+            found.module.attributes[PLAN] = StringAttr(self.given)
         main.arg_attrs = _with_shardings(main.arg_attrs, self.arguments)
         main.res_attrs = _with_shardings(main.res_attrs, self.results)
         return found
@@ -94,7 +99,7 @@ class Partitioned:
         if isinstance(x, Sharded):
             return x.part
         value = elements(x)
-        return np.ascontiguousarray(value[self.specs[n].box(value.shape, self.mesh, rank)])
+        return np.asarray(value[self.specs[n].box(value.shape, self.mesh, rank)], order="C")
 
     def _result(self, leaf: Leaf, x: Data) -> Any:
         spec = leaf.spec or P()
@@ -117,7 +122,7 @@ class Partitioned:
         found: list[list[Data]] = [[] for _ in range(self.mesh.ranks)]
 
         def one(rank: int) -> None:
-            parts = [np.ascontiguousarray(x[self.specs[n].box(x.shape, self.mesh, rank)])
+            parts = [np.asarray(x[self.specs[n].box(x.shape, self.mesh, rank)], order="C")
                      for n, x in enumerate(values)]  # fmt: skip
             found[rank] = list(interpreted(lowered, weights)(parts))
 

@@ -15,6 +15,7 @@ from mlc.dialects.semantics.interpreter import main_of, names
 from mlc.frontends.imported import Imported
 from mlc.options import Options
 from mlc.passes.context import MlcContext
+from mlc.passes.distribute.choice.planned import take_plan
 from mlc.passes.distribute.choice.written import argument_states, axes_in_order, operands_of, result_of, why_of
 from mlc.passes.distribute.insert_reshards import InsertReshards
 from mlc.passes.distribute.partition import Partition
@@ -29,6 +30,7 @@ def planned(imported: Imported, options: Options, mesh: Mesh) -> str:
     ctx = MlcContext(weights=imported.weights, target=options.target)
     for each in graph_pipeline(options.numerics):
         each.apply(ctx, imported.module)
+    take_plan(imported.module)
     lines = [str(mesh)]
     for axis in axes_in_order(imported.module, mesh.attribute):
         ranks = mesh.axes[axis]

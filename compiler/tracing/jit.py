@@ -260,7 +260,7 @@ def jit(
     donate: str | int | Sequence[str | int] = (),
     state: str | Sequence[str] = (),
     mesh: Mesh | None = None,
-    shardings: Mapping[str, Any] | None = None,
+    shardings: Any = None,
     results: Any = None,
     **options: Any,
 ) -> Any:
@@ -278,7 +278,8 @@ def jit(
     ``f.create(*state)`` is a function of the others (``Stateful``).
     ``mesh`` makes one program for all its ranks (``mlc.comm.distributed.Distributed``): ``shardings`` says for
     parameters how their arrays are divided, ``{"w": P(None, "model")}``, and ``results`` how results stay divided; they
-    are whole otherwise.
+    are whole otherwise. ``shardings="auto"`` searches a plan (``mlc.planning``); with ``results="auto"`` a result that
+    replaces an argument, as new parameters do, stays divided as that is.
     ``options`` are those of ``mlc.compile``. A jitted function within another is part of its program.
 
     Raises:
@@ -302,7 +303,7 @@ def jit(
 
 
 def _distributed(
-    f: Callable[..., Any], mesh: Mesh, shardings: Mapping[str, Any], results: Any, options: Options, others: Any
+    f: Callable[..., Any], mesh: Mesh, shardings: Any, results: Any, options: Options, others: Any
 ) -> Any:
     from mlc.comm.distributed import Distributed
 

@@ -15,8 +15,9 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from mlc.dialects.dist import MESH, MeshAttr, ShardOp
+from mlc.dialects.dist import MESH, PLANNED, MeshAttr, ShardOp
 from mlc.dialects.semantics.interpreter import main_of
+from mlc.passes.distribute.choice.planned import take_plan
 from mlc.passes.distribute.choice.written import axes_in_order
 from mlc.passes.distribute.insert_reshards import InsertReshards
 from mlc.passes.distribute.partition import Partition
@@ -35,6 +36,7 @@ class Distribute(ModulePass):
         mesh = op.attributes.get(MESH)
         if not isinstance(mesh, MeshAttr):
             return
+        take_plan(op)
         for axis in axes_in_order(op, mesh):
             for each in (PropagateShardings(axis), InsertReshards(axis), VerifySpmd(axis), Partition(axis)):
                 each.apply(ctx, op)
@@ -43,9 +45,11 @@ class Distribute(ModulePass):
 
 
 def _forget(module: ModuleOp) -> None:
-    """Remove the mesh and the constraints within the program. The shardings of arguments and results stay: a caller
-    reads them."""
+    """Remove the mesh, the plan and the constraints within the program. The shardings of arguments and results stay: a
+    caller reads them."""
     main = main_of(module)
+    for op in main.body.block.ops:
+        op.attributes.pop(PLANNED, None)
     for op in [o for o in main.body.block.ops if isinstance(o, ShardOp)]:
         op.result.replace_all_uses_with(op.input)
         op.detach()

@@ -19,9 +19,10 @@ from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from mlc.dialects.dist import ReshardOp, State
+from mlc.dialects.dist import PLANNED, ReshardOp, State
 from mlc.dialects.dist.states import text
 from mlc.dialects.graph import source_nodes, with_nodes
+from mlc.passes.distribute.choice.planned import gathered_before
 from mlc.passes.distribute.choice.written import argument_states, main_of, mesh_of, operands_of, result_of, why_of
 from mlc.passes.distribute.rules.cost import moved
 
@@ -55,6 +56,8 @@ class InsertReshards(ModulePass):
         what = "the result" if isinstance(reader, ReturnOp) else reader.name
         why = f"{what} reads it {text(target)}: {why_of(reader)}"
         made = ReshardOp(x, self.axis, source, target, moved(x, source, target, blocks), why)
+        if (plan := gathered_before(x, self.axis, source, target)) is not None:
+            made.attributes[PLANNED] = plan
         assert reader.parent is not None
         nodes = source_nodes(reader) or (source_nodes(x.owner) if isinstance(x.owner, Operation) else ())
         reader.parent.insert_op_before(with_nodes(made, nodes), reader)

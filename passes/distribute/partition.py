@@ -10,8 +10,9 @@ It works on the states that ``insert-reshards`` leaves. What the user divides al
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp
@@ -19,7 +20,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from mlc.dialects.dist import OPERANDS, RESULT, WHY, ReshardOp, ShardOp, State
+from mlc.dialects.dist import OPERANDS, PLANNED, RESULT, WHY, ReshardOp, ShardOp, State
 from mlc.dialects.dist.states import WholeAttr
 from mlc.dialects.graph import ComputeOp, GraphOp
 from mlc.dialects.graph.sizes import sizes_of
@@ -27,6 +28,7 @@ from mlc.dialects.semantics.dims import Dim
 from mlc.dialects.types import element_of, shape_of, tensor
 from mlc.errors import MlcError
 from mlc.passes.distribute.choice.matching import strategy_of
+from mlc.passes.distribute.choice.planned import plan_alike
 from mlc.passes.distribute.choice.written import STATE, argument_states, main_of, mesh_of, operands_of, result_of
 from mlc.passes.distribute.lowering.computing import counting, gathering
 from mlc.passes.distribute.lowering.ranks import Ranks
@@ -113,6 +115,8 @@ def _localize(op: Operation, strategies: dict[Operation, Strategy], ranks: Ranks
         for name in NAMES:
             op.attributes.pop(name, None)
         return
+    if PLANNED in op.attributes and isinstance(made.owner, Operation) and not isinstance(op, ReshardOp):
+        made.owner.attributes[PLANNED] = op.attributes[PLANNED]
     op.results[0].replace_all_uses_with(made)
     op.detach()
     op.erase()
@@ -122,13 +126,27 @@ def _made(op: Operation, strategy: Strategy | None, ranks: Ranks) -> SSAValue | 
     """Return the local value of an operator; None where the operator itself is it."""
     build = OpBuilder(op)
     if isinstance(op, ReshardOp):
-        whole = shape_of(op.result)
-        return resharded(build, op.input, whole, op.source, op.target, ranks)  # type: ignore[arg-type]
+        return _resharded(build, op, ranks)
     if isinstance(op, ShardOp):
         return build.emit(ShardOp(op.input, op.sharding))
     if strategy is None or not isinstance(op, GraphOp):
         return None
     return build.emit(_local(op, strategy, ranks))
+
+
+def _resharded(build: OpBuilder, op: ReshardOp, ranks: Ranks) -> SSAValue:
+    before, block = op.prev_op, op.parent
+    made = resharded(build, op.input, shape_of(op.result), op.source, op.target, ranks)  # type: ignore[arg-type]
+    assert block is not None
+    first = block.first_op if before is None else before.next_op
+    plan_alike(takewhile(lambda each: each is not op, _from(first)), op.attributes.get(PLANNED))
+    return made
+
+
+def _from(op: Operation | None) -> Iterator[Operation]:
+    while op is not None:
+        yield op
+        op = op.next_op
 
 
 def _local(op: GraphOp, strategy: Strategy, ranks: Ranks) -> GraphOp:

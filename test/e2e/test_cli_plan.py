@@ -40,7 +40,7 @@ def test_a_mesh_of_the_command_line(mlc_command: Command, file: Path) -> None:
         (("--mesh", "data"), "'data' is not NAME=VALUE"),
         (("--mesh", "data=x"), "is no mesh"),
         (("--mesh", "data=2", "--shard", "y=data"), "which are no parameters"),
-        (("--mesh", "data=3", "--shard", "x=data"), "3 ranks do not divide evenly"),
+        (("--mesh", "data=3", "--shard", "x=-,-,data"), "does not fit an array of shape"),
     ],
 )
 def test_what_does_not_fit_is_refused(mlc_command: Command, file: Path, given: tuple[str, ...], message: str) -> None:

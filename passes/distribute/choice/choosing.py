@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
@@ -12,7 +13,8 @@ from mlc.dialects.dist.states import WHOLE, PartialAttr, SplitAttr, WindowAttr
 from mlc.dialects.graph import GraphOp, source_nodes
 from mlc.dialects.types import STRING, element_of, shape_of
 from mlc.errors import InputError
-from mlc.passes.distribute.choice.matching import linear_strategy
+from mlc.passes.distribute.choice.matching import linear_strategy, strategy_with
+from mlc.passes.distribute.choice.planned import planned_states
 from mlc.passes.distribute.choice.written import sharding_of
 from mlc.passes.distribute.rules.cost import bytes_of, moved
 from mlc.passes.distribute.rules.derive import rules_of
@@ -60,7 +62,10 @@ class Chooser:
 
     def _of(self, op: Operation) -> Strategy:
         given = [self.states[x] for x in op.operands]
+        planned = self._planned(op)
         match op:
+            case _ if planned is not None:
+                return planned
             case ShardOp():
                 state = self._checked(op.input, op.sharding, f"tensor at {', '.join(source_nodes(op))}")
                 return Strategy((state,), state, "the user divides it", divides=False)
@@ -74,6 +79,15 @@ class Chooser:
             case GraphOp():
                 return min(self._candidates(op, given), key=lambda each: self._price(op, given, each))
         return whole(len(op.operands), _alone(op))
+
+    def _planned(self, op: Operation) -> Strategy | None:
+        """Return the strategy that the plan names; None without one, or where parts have no such strategy."""
+        states = planned_states(op, self.axis)
+        if states is None or not isinstance(op, GraphOp):
+            return None
+        *operands, result = states
+        found = strategy_with(op, self.blocks, tuple(operands), result)
+        return None if found is None else replace(found, why=found.why or "the plan says so")
 
     def _candidates(self, op: GraphOp, given: list[State]) -> Iterator[Strategy]:
         """Yield the strategies to choose from; the last resort is whole operands."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mlc.dialects.comm import CommOp
+from mlc.dialects.dist import ShardOp
 from mlc.dialects.dist.states import PartialAttr, State, WholeAttr
 from mlc.dialects.graph import GraphOp
 from mlc.dialects.types import shape_of
@@ -15,9 +16,15 @@ from mlc.passes.distribute.rules.strategy import Strategy
 
 def strategy_of(op: GraphOp, blocks: int) -> Strategy | None:
     """Return the strategy of an operator with states; None if no rule has it."""
-    operands, result = operands_of(op), result_of(op)
-    if all(isinstance(s, WholeAttr) for s in (*operands, result)):
-        return Strategy(operands, result, why_of(op), divides=False)
+    return strategy_with(op, blocks, operands_of(op), result_of(op), why_of(op))
+
+
+def strategy_with(
+    op: GraphOp, blocks: int, operands: tuple[State, ...], result: State, why: str = ""
+) -> Strategy | None:
+    """Return the strategy of an operator that reads and makes these states; None if no rule has it."""
+    if isinstance(op, ShardOp) or all(isinstance(s, WholeAttr) for s in (*operands, result)):
+        return Strategy(operands, result, why, divides=False)
     values = (*op.operands, *op.results)
     units = uneven((*operands, result), map(shape_of, values), blocks)
     found = [s for s in rules_of(op, blocks, units).strategies if (s.operands, s.result) == (operands, result)]

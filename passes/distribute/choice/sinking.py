@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, SSAValue
 
-from mlc.dialects.dist import ShardOp, State
+from mlc.dialects.dist import PLANNED, ShardOp, State
 from mlc.dialects.dist.states import SplitAttr, WholeAttr
 from mlc.dialects.graph import GraphOp
 from mlc.dialects.types import shape_of
@@ -17,6 +17,8 @@ from mlc.passes.distribute.rules.extents import uneven
 def sink(chooser: Chooser) -> None:
     """Split what is whole and read in parts alone: operators of whole operands, and arguments without a sharding."""
     for op in reversed(list(chooser.main.body.block.ops)):
+        if PLANNED in op.attributes:
+            continue
         if isinstance(op, GraphOp) and not isinstance(op, ShardOp) and (wanted := _wanted(chooser, op.results[0])):
             _switch(chooser, op, wanted)
     for x in chooser.main.args:

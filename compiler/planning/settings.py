@@ -1,0 +1,30 @@
+"""What ``mlc.jit(shardings=…)`` takes in place of shardings: a search for a plan, or a plan as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from mlc.planning.cluster import Cluster
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A plan as text, as ``mlc plan --auto`` prints it; it may be edited."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Auto:
+    """A search. ``memory``: bytes that a rank may hold; ``fixed``: shardings of parameters, which the search keeps;
+    ``seconds``: what the solver may take; ``solver``: "auto", "ilp" (HiGHS) or "descent" (without one); ``given``:
+    lines of a plan that the search keeps."""
+
+    memory: float | None = None
+    cluster: Cluster | None = None
+    fixed: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    seconds: float = 20.0
+    solver: Literal["auto", "ilp", "descent"] = "auto"
+    given: str = ""

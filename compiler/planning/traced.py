@@ -1,0 +1,121 @@
+"""Plans of traced functions: the module of a function for a mesh, and the results that replace arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mlc.dialects.dist import MESH
+from mlc.dialects.semantics.interpreter import main_of, names
+from mlc.dialects.types import shape_of
+from mlc.errors import InputError
+from mlc.frontends.array import trees
+from mlc.frontends.array.array import Array
+from mlc.frontends.imported import Imported
+from mlc.options import Options
+from mlc.passes.context import MlcContext
+from mlc.passes.graph import graph_pipeline
+from mlc.planning.cluster import default
+from mlc.planning.search import Search, search
+from mlc.planning.settings import Auto
+from mlc.runtime import TensorSpec
+
+if TYPE_CHECKING:
+    from mlc.comm.mesh import Mesh
+
+
+def at_end_of_graph(imported: Imported, options: Options) -> MlcContext:
+    """Run the passes of stage graph before the partition, which a plan is of."""
+    context = MlcContext(weights=imported.weights, target=options.target)
+    for each in graph_pipeline(options.numerics):
+        each.apply(context, imported.module)
+    return context
+
+
+def search_imported(
+    imported: Imported, options: Options, auto: Auto, updates: Mapping[int, int], divided_weights: bool = False
+) -> Search:
+    """Search a plan for a module with a mesh, which is changed to the end of stage graph."""
+    at_end_of_graph(imported, options)
+    cluster = auto.cluster or default(options.target)
+    return search(imported.module, cluster, auto, updates, divided_weights)
+
+
+def updates_of(arguments: Sequence[tuple[Any, int]], results: Any) -> dict[int, int]:
+    """Return which result replaces which argument: a part of the results that is a tree of equal types as an argument,
+    as new parameters are (``loss, parameters = step(parameters, batch)``).
+
+    ``arguments``: for each parameter its tree of types and the number of its first array; ``results``: the tree of the
+    function's results. An array alone says too little: it may only look like one.
+    """
+    parts = list(results) if isinstance(results, tuple | list) else [results]
+    free = list(arguments)
+    found: dict[int, int] = {}
+    first = 0
+    for part in parts:
+        count = len(trees.leaves(part))
+        for n, (tree, at) in enumerate(free):
+            if _alike(part, tree):
+                found |= {first + k: at + k for k in range(count)}
+                del free[n]
+                break
+        first += count
+    return found
+
+
+def _alike(a: Any, b: Any) -> bool:
+    left, right = trees.leaves(a), trees.leaves(b)
+    types = [(tuple(x.shape), str(x.dtype)) for x in left]
+    return len(types) > 1 and types == [(tuple(x.shape), str(x.dtype)) for x in right]
+
+
+def numbered(types: Mapping[str, Any]) -> list[tuple[Any, int]]:
+    """Return each parameter's tree with the number of its first array."""
+    found, first = [], 0
+    for tree in types.values():
+        found.append((tree, first))
+        first += len(trees.leaves(tree))
+    return found
+
+
+def searched(
+    f: Callable[..., Any], mesh: Mesh, types: Mapping[str, Any], auto: Auto, fixed: Mapping[str, Any] | None = None
+) -> Search:
+    """Search a plan for a function of arrays of ``types``, whose results may replace some; ``fixed``: shardings."""
+    from mlc.tracing.jit import jit
+
+    how = replace(auto, fixed={**auto.fixed, **(fixed or {})})
+    found: Search = jit(f, mesh=mesh, shardings=how, results="auto").search(**types)
+    return found
+
+
+def searched_model(path: Path, mesh: Mesh, dims: Mapping[str, int], auto: Auto) -> Search:
+    """Search a plan for an ONNX model or a PyTorch program, whose weights may be in parts.
+
+    Raises:
+        InputError: an input has a dimension that is known at run time only.
+    """
+    from mlc.api import make_options
+    from mlc.driver.sources import source_of
+
+    imported = source_of(path).imported(dims)
+    main = main_of(imported.module)
+    for name, x in zip(names(main.arg_attrs), main.args, strict=True):
+        if (dim := next((d for d in shape_of(x) if not isinstance(d, int)), None)) is not None:
+            raise InputError(f"Input '{name}' of {path} has the dimension '{dim}'", hint=f"Fix it by --dim {dim}=8")
+    imported.module.attributes[MESH] = mesh.attribute
+    return search_imported(imported, make_options(), auto, {}, divided_weights=True)
+
+
+def planned_step(f: Callable[..., Any], *types: Any) -> Any:
+    """Return the types of what a function makes of arrays of ``types``, as a tree."""
+    from mlc.tracing.jit import jit
+
+    traced = jit(f).lower(*types)
+    arrays = [Array(each) for each in traced.outputs]
+    specs = [TensorSpec(np.dtype(x.dtype), tuple(x.shape)) for x in arrays]  # type: ignore[arg-type]
+    return trees.unflatten(traced.tree, specs)
