@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mlc.passes.distribute.distribute import Distribute
+from mlc.passes.distribute.gather_anew import GatherAnew
 from mlc.passes.fuse.autodiff.recompute_scores import RecomputeScores
 from mlc.passes.fuse.autodiff.rematerialize import Rematerialize
 from mlc.passes.fuse.deduplicate_kernels import DeduplicateKernels
@@ -54,7 +55,7 @@ def cpu_pipeline(options: Options) -> Stages:
     in_floats = [] if options.numerics == "strict" else [RequantizeInFloats()]
     given = [ApplySchedules(options.schedule)] if options.schedule else []
     return [
-        ("graph", [*graph_pipeline(options.numerics), Distribute()]),
+        ("graph", [*graph_pipeline(options.numerics), Distribute(), GatherAnew()]),
         ("layout", layout_pipeline(options.numerics)),
         ("fuse", [FactorSums(options.numerics), FuseReductions(), ExpandContractions(), SinkReshapes(), SplitYields(),
                   SplitConcats(), ReassociateSums(options.numerics), RecomputeScores(),

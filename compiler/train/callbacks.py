@@ -130,9 +130,7 @@ class BestCheckpoint(_Monitor):
         OutputError: in ``fit``: the file cannot be written.
     """
 
-    def __init__(
-        self, path: str | Path, monitor: str = "val_loss", mode: str = "auto", min_delta: float = 0.0
-    ) -> None:
+    def __init__(self, path: str | Path, monitor: str = "val_loss", mode: str = "auto", min_delta: float = 0.0) -> None:
         super().__init__(monitor, mode, min_delta)
         self.path = Path(path)
 

@@ -32,6 +32,9 @@ class Shards:
     here: int = 1
     axes: tuple[int | None, ...] | None = None
     """The dimension along which each gradient is scattered, in place of a mean that all ranks have; None: none is."""
+    stage: int = 0
+    """That of ZeRO: from 2 on a gradient is not kept, in 3 what is divided is scattered already. With several shards on
+    a rank parameters are gathered once for all of them, as in stage 2."""
 
     @staticmethod
     def of(count: int | None, ranks: int) -> Shards | None:
@@ -84,7 +87,10 @@ class Shards:
         if not _is_averaged(x):
             return comm.all_reduce(x, "max")
         count = comm.world() if self.count is None else self.count
-        total = comm.all_reduce(x) if axis is None else comm.reduce_scatter(x, axis=axis)
+        if axis is None:
+            total = comm.all_reduce(x)
+        else:
+            total = x if self.stage == 3 else comm.reduce_scatter(x, axis=axis, ahead=self.stage == 2)
         return total / mnp.astype(mnp.asarray(count), x.dtype)
 
 

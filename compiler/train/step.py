@@ -82,14 +82,25 @@ def training_step(
     ``augment``: of a batch another one, by random numbers of ``nn.next_key``. ``zero``: each rank updates its part.
     """
 
+    in_parts = zero is not None and (shards is None or shards.stage == 3)
+
     def updated(gradients: Any, state: TrainState) -> tuple[Any, Any, Array]:
-        """New parameters, the new state of the optimizer, and the norm of the gradient."""
+        """New parameters, the part of this rank where ``zero`` divides them; the new state of the optimizer, and the
+        norm of the gradient."""
         held = state.parameters if zero is None else zero.part(state.parameters)
         with nullcontext() if zero is None else zero.norms():
             updates, after = optimizer.update(gradients, state.optimizer, held)
             norm = global_norm(gradients)
         parameters = apply_updates(held, trees.tree_map(lambda u: u * state.factor, updates))
-        return (parameters if zero is None else zero.whole(parameters)), after, norm
+        return parameters, after, norm
+
+    def finished(metrics: tuple[Array, Array], new: TrainState, before: TrainState) -> TrainState:
+        """The new state; with ``finite`` the old one where a number is not finite. Parts are gathered after that."""
+        if zero is None:
+            return where_finite(metrics, new, before) if finite else new
+        held = before._replace(parameters=zero.part(before.parameters))
+        kept = where_finite(metrics, new, held) if finite else new
+        return kept._replace(parameters=zero.whole(kept.parameters))
 
     def step(state: TrainState, batch: tuple[Any, ...], wanted: Any = None) -> tuple[Any, ...]:
         scale, names = loss_scale(state.optimizer), tables_of(combine(state.parameters, state.rest), state.parameters)
@@ -127,13 +138,15 @@ def training_step(
 
         def of_shard(given: tuple[Any, Any], batch: Any, draws: Array) -> tuple[Any, ...]:
             (parameters, tables), rest = without(names, given[0]), given[1]
+            used = zero.used if zero is not None and in_parts else lambda p: p
             zeros = zeros_of_rows(parameters, tables, rest, batch, draws)
-            of_trained = lambda p: objective(p, tables, rest, batch, draws)  # noqa: E731
+            of_trained = lambda p: objective((used(p[0]), p[1]), tables, rest, batch, draws)  # noqa: E731
             found = value_and_grad(of_trained, has_aux=True)((parameters, zeros))
             (_, (value, more, after, output, indices)), gradients = found
             return gradients, value, more, _changed(after, rest), output, indices
 
-        draws, given = fold_in(state.key, state.step), (state.parameters, state.rest)
+        of_shards = state.parameters if zero is None or in_parts else zero.used(state.parameters)
+        draws, given = fold_in(state.key, state.step), (of_shards, state.rest)
         found = of_shard(given, batch, draws) if shards is None else shards.mean(of_shard, given, batch, draws)
         (gradients, of_rows), value, more, changed, output, indices = found
         sparse = Sparse.of(optimizer, state, names, indices, of_rows)
@@ -142,7 +155,7 @@ def training_step(
         rest = _with_changed(state.rest, changed)
         norm = norm if scale is None else norm / scale
         new = TrainState(state.step + 1, parameters, rest, after, state.key, state.factor)
-        kept = sparse.written(state, where_finite((value, norm), new, before) if finite else new)
+        kept = sparse.written(state, finished((value, norm), new, before))
         metrics = {"loss": value, "gradient_norm": norm, **more}
         return (kept, metrics) if wanted is None else (kept, metrics, output)
 

@@ -64,8 +64,10 @@ class Trainer:
         shards: into how many equal parts a batch is divided, whose gradients are averaged; one for each rank of the job
             by default. The same shards give the same bits on any number of ranks. Metrics are then of evaluations
             alone.
-        zero: 1 divides the optimizer's state among the ranks, each of which updates its part of the parameters
-            (ZeRO-1). ``state``, ``fit`` with checkpoints and ``rate_factor`` are then for all ranks together.
+        zero: 1 divides the optimizer's state among the ranks, each of which updates its part of the parameters; with 2
+            a gradient is not kept either; with 3 parameters are in parts, and whole only while a layer reads them
+            (ZeRO). ``state``, ``fit`` with checkpoints and ``rate_factor`` are then for all ranks together, with 3 also
+            ``model``, ``evaluate`` and ``predict``.
         metrics: of each epoch and evaluation: names such as ``"accuracy"``, metrics, functions of a prediction and a
             target, or a dictionary of these. They compare what the loss got when it called the model last with the last
             argument of the loss.
@@ -116,8 +118,10 @@ class Trainer:
         divided = Shards.of(shards, self.ranks.ranks)
         self._zero = _zero(zero, optimizer, state, self.ranks.ranks)
         if self._zero is not None and divided is not None:
-            divided = replace(divided, axes=self._zero.parameters)
-            state = state._replace(optimizer=self._zero.held(state.optimizer, self.ranks.rank))
+            divided = replace(
+                divided, axes=self._zero.parameters, stage=min(self._zero.stage, 3 if divided.here == 1 else 2)
+            )
+            state = self._part(state)
         self._gives_outputs = divided is None and predict is None
         step = training_step(loss, optimizer, precision, trainable, self.watch, divided, augment, self._zero)
         self._stateful: Stateful = jit(step, state="state", **options)
@@ -128,19 +132,28 @@ class Trainer:
     def state(self) -> TrainState:
         """All that training changes, a copy; it may be assigned."""
         held = self.held
-        return held if self._zero is None else held._replace(optimizer=self._zero.gathered(held.optimizer, self.ranks))
+        if self._zero is None:
+            return held
+        parameters, optimizer = self._zero.gathered(held.parameters, held.optimizer, self.ranks)
+        return held._replace(parameters=parameters, optimizer=optimizer)
 
     @state.setter
     def state(self, state: TrainState) -> None:
-        if self._zero is not None:
-            state = state._replace(optimizer=self._zero.held(state.optimizer, self.ranks.rank))
+        state = self._part(state)
         with self._counted():
             self._instance.state = (state,)
         self.step, self._rate_factor = int(state.step), float(state.factor)
 
+    def _part(self, state: TrainState) -> TrainState:
+        """What this rank has of a whole state."""
+        if self._zero is None:
+            return state
+        parameters, optimizer = self._zero.held(state.parameters, state.optimizer, self.ranks.rank)
+        return state._replace(parameters=parameters, optimizer=optimizer)
+
     @property
     def held(self) -> TrainState:
-        """The part of the state that this rank has, a copy: all but of the optimizer's where ``zero`` divides it."""
+        """What this rank has of the state, a copy: a part of what ``zero`` divides."""
         (state,) = self._instance.state
         return trees.tree_map(as_array, state)
 
@@ -156,7 +169,7 @@ class Trainer:
     @property
     def model(self) -> Any:
         """The model with the trained parameters, a copy; ``.eval()`` sets the mode of inference."""
-        state = self.held
+        state = self.held if self._zero is None or self._zero.stage < 3 else self.state
         return combine(state.parameters, state.rest)
 
     @keywords_checked()
@@ -324,9 +337,9 @@ class Trainer:
 
 
 def _zero(stage: int, optimizer: GradientTransformation, state: TrainState, ranks: int) -> Divided | None:
-    if stage not in (0, 1):
-        raise InputError(f"zero={stage!r} is no stage that the trainer has", hint="Give 0 or 1")
-    return Divided.of(optimizer, state.parameters, state.optimizer, ranks) if stage and ranks > 1 else None
+    if stage not in (0, 1, 2, 3):
+        raise InputError(f"zero={stage!r} is no stage that the trainer has", hint="Give 0, 1, 2 or 3")
+    return Divided.of(stage, optimizer, state.parameters, state.optimizer, ranks) if stage and ranks > 1 else None
 
 
 class _Function(Callback):

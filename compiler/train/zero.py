@@ -1,6 +1,9 @@
-"""ZeRO-1: the state of the optimizer is divided among the ranks, each of which updates its part of the parameters.
+"""ZeRO: the state of the optimizer is divided among the ranks, each of which updates its part of the parameters.
 
-Gradients are reduced and scattered, parameters are gathered after the update: together the bytes of an all-reduce.
+Stage 1: gradients are reduced and scattered, parameters are gathered after the update: together the bytes of an
+all-reduce. Stage 2: each gradient is scattered as soon as it is computed, and not kept. Stage 3: parameters are in
+parts too, gathered before they are read, forward and backward: 3/2 of these bytes.
+
 Source: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models", 2020.
 """
 
@@ -31,37 +34,47 @@ SMALL = 3  # elements of a dimension of a stand-in
 
 @dataclass(frozen=True)
 class Divided:
-    """Which dimensions of parameters and of the optimizer's state are divided among ``ranks``."""
+    """Which dimensions of parameters and of the optimizer's state are divided among ``ranks``, in a stage of ZeRO."""
 
+    stage: int
     ranks: int
     parameters: Axes
     state: Axes
 
     @staticmethod
-    def of(optimizer: GradientTransformation, parameters: Any, state: Any, ranks: int) -> Divided:
+    def of(stage: int, optimizer: GradientTransformation, parameters: Any, state: Any, ranks: int) -> Divided:
         """The first dimension of each parameter that the ranks divide evenly.
 
         Raises:
             InputError: the optimizer computes with whole tensors, such as their norms, or with all gradients.
         """
         if any(isinstance(each, LossScaleState | FiniteState) for each in wrapped(state)):
-            what = "zero=1 divides gradients, and this optimizer asks whether all of them are finite"
-            raise InputError(what, hint="Leave out loss scaling and apply_if_finite, or zero=1")
+            what = f"zero={stage} divides gradients, and this optimizer asks whether all of them are finite"
+            raise InputError(what, hint="Leave out loss scaling and apply_if_finite, or zero")
         shapes = [as_array(x).shape for x in trees.leaves(parameters)]
         axes = tuple(next((n for n, d in enumerate(s) if d and d % ranks == 0), None) for s in shapes)
         blocks = _mapped(lambda x, axis: _block(np.asarray(x), axis, 0, ranks), parameters, axes)
         pairs = zip(trees.leaves(optimizer.init(blocks)), trees.leaves(state), strict=True)
-        found = Divided(ranks, axes, tuple(_axis(as_array(a).shape, as_array(b).shape) for a, b in pairs))
+        found = Divided(stage, ranks, axes, tuple(_axis(as_array(a).shape, as_array(b).shape) for a, b in pairs))
         found._check(optimizer, parameters)
         return found
 
     def part(self, parameters: Any) -> Any:
-        """The part of this rank of whole parameters, in a traced step."""
+        """The part of this rank of the parameters that a step has: whole ones, but in stage 3."""
+        if self.stage == 3:
+            return parameters
         return _mapped(lambda x, axis: x if axis is None else part_of(x, axis, self.ranks), parameters, self.parameters)
 
     def whole(self, parts: Any) -> Any:
-        """Whole parameters of the parts of all ranks, in a traced step."""
-        gather = lambda x, axis: x if axis is None else comm.all_gather(x, axis, self.ranks)  # noqa: E731
+        """The parameters that a step leaves, of the parts of all ranks: whole ones, but in stage 3."""
+        return parts if self.stage == 3 else self._gathered(parts, ahead=False)
+
+    def used(self, parameters: Any) -> Any:
+        """The whole parameters that the loss reads; their derivative is that of the parts."""
+        return self._gathered(parameters, ahead=True) if self.stage == 3 else parameters
+
+    def _gathered(self, parts: Any, ahead: bool) -> Any:
+        gather = lambda x, axis: x if axis is None else comm.all_gather(x, axis, self.ranks, ahead)  # noqa: E731
         return _mapped(gather, parts, self.parameters)
 
     @contextmanager
@@ -74,20 +87,22 @@ class Divided:
         pairs = zip(sums, self.parameters, strict=True)
         return [x if axis is None else comm.all_reduce(x) for x, axis in pairs]
 
-    def held(self, state: Any, rank: int) -> Any:
-        """The part of a rank of the optimizer's whole state."""
-        return _mapped(lambda x, axis: as_array(_block(np.asarray(x), axis, rank, self.ranks)), state, self.state)
+    def held(self, parameters: Any, state: Any, rank: int) -> tuple[Any, Any]:
+        """The parts of a rank of whole parameters and of the optimizer's whole state."""
+        part = lambda x, axis: as_array(_block(np.asarray(x), axis, rank, self.ranks))  # noqa: E731
+        own = _mapped(part, parameters, self.parameters) if self.stage == 3 else parameters
+        return own, _mapped(part, state, self.state)
 
-    def gathered(self, state: Any, ranks: Communicator) -> Any:
-        """The whole state of the parts of all ranks, which call this together."""
+    def gathered(self, parameters: Any, state: Any, ranks: Communicator) -> tuple[Any, Any]:
+        """Whole parameters and state of the parts of all ranks, which call this together."""
 
         def whole(x: Any, axis: int | None) -> Any:
             if axis is None or ranks.table is None:
                 return x
-            parts = gathered(ranks.table, np.asarray(x), "the state of the optimizer")
-            return as_array(np.concatenate(parts, axis))
+            return as_array(np.concatenate(gathered(ranks.table, np.asarray(x), "the state of the trainer"), axis))
 
-        return _mapped(whole, state, self.state)
+        all_of = _mapped(whole, parameters, self.parameters) if self.stage == 3 else parameters
+        return all_of, _mapped(whole, state, self.state)
 
     def _check(self, optimizer: GradientTransformation, parameters: Any) -> None:
         """Compare two updates of small tensors, whole and in parts. InputError where they differ."""
@@ -115,10 +130,11 @@ class Divided:
             if not np.allclose(whole, np.asarray(y), rtol=1e-4, atol=1e-5):
                 raise self._refused("updates a part of a tensor otherwise than the whole")
 
-    @staticmethod
-    def _refused(why: str) -> InputError:
-        hint = "Use one that treats each element alone, such as adamw, or leave out zero=1"
-        return InputError(f"zero=1 cannot be used: it divides the state of the optimizer, which {why}", hint=hint)
+    def _refused(self, why: str) -> InputError:
+        hint = "Use one that treats each element alone, such as adamw, or leave out zero"
+        return InputError(
+            f"zero={self.stage} cannot be used: it divides the state of the optimizer, which {why}", hint=hint
+        )
 
 
 def _updated(optimizer: GradientTransformation, parameters: Any, gradients: Any) -> Any:

@@ -18,6 +18,7 @@ from mlc.dialects.comm import (
     AllToAllOp,
     BarrierOp,
     BroadcastOp,
+    FixedRanksOp,
     PermuteOp,
     RankOp,
     ReduceScatterOp,
@@ -44,13 +45,18 @@ def of_all_reduce(op: AllReduceOp, bar: SSAValue, emit: Emit) -> Adjoints:
 def of_reduce_scatter(op: ReduceScatterOp, bar: SSAValue, emit: Emit) -> Adjoints:
     if op.fn.data != "add":
         raise NoDerivative(f"{op.name} of {op.fn.data} has no derivative: all_reduce has one of max and min")
-    return [emit(AllGatherOp(bar, op.size, op.groups))]
+    return [emit(AllGatherOp(bar, op.size, op.groups, ahead=_ahead(op)))]
 
 
 @derivative(AllGatherOp)
 def of_all_gather(op: AllGatherOp, bar: SSAValue, emit: Emit) -> Adjoints:
     wide = cast(emit, bar, WIDE[element_of(bar)])
-    return [cast(emit, emit(ReduceScatterOp("add", wide, op.size, op.groups)), element_of(bar))]
+    total = emit(ReduceScatterOp("add", wide, op.size, op.groups, ahead=_ahead(op)))
+    return [cast(emit, total, element_of(bar))]
+
+
+def _ahead(op: FixedRanksOp) -> int | None:
+    return None if op.ahead is None else 1
 
 
 @derivative(AllToAllOp)

@@ -113,6 +113,9 @@ class FixedRanksOp(GroupedOp, ABC):
 
     ranks = prop_def(IntegerAttr)
     units = opt_prop_def(IntegerAttr)
+    ahead = opt_prop_def(IntegerAttr)
+    """One such collective is under way at a time, beside what is computed: little memory is in use. The numbers tell
+    gathers of one operand apart (``gather-anew``)."""
 
     @property
     def size(self) -> int:

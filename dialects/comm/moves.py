@@ -61,9 +61,10 @@ class AllGatherOp(FixedRanksOp):
         group: Group | None = None,
         units: int | None = None,
         whole: int | None = None,
+        ahead: int | None = None,
     ):
         properties: dict[str, Attribute | None] = {"ranks": IntegerAttr(ranks, i64), "group": group_attr(group)}
-        properties |= {"units": number(units), "whole": number(whole)}
+        properties |= {"units": number(units), "whole": number(whole), "ahead": number(ahead)}
         result = _gathered(self.name, input, ranks, whole)
         super().__init__(operands=[input], properties=properties, result_types=[result])
 

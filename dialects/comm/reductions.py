@@ -101,9 +101,10 @@ class ReduceScatterOp(FixedRanksOp):
         group: Group | None = None,
         units: int | None = None,
         part: DimLike | None = None,
+        ahead: int | None = None,
     ):
         properties: dict[str, Attribute | None] = {"fn": StringAttr(fn), "ranks": IntegerAttr(ranks, i64)}
-        properties |= {"group": group_attr(group)}
+        properties |= {"group": group_attr(group), "ahead": number(ahead)}
         properties |= {"units": number(units), "part": None if part is None else StringAttr(str(part))}
         super().__init__(operands=[input], properties=properties, result_types=[_part(self.name, input, ranks, part)])
 

@@ -8,6 +8,9 @@
 
 A start is right after what writes its operand. A wait is before what reads the result, or writes the operand. So starts
 are in the order in which their operands are ready: the same on all ranks, because all run this program.
+
+Of collectives with ``ahead`` one is under way at a time: a gather starts after the wait for the one before, and what is
+reduced and scattered is waited for before the next one starts. So few whole tensors are alive.
 """
 
 from __future__ import annotations
@@ -25,6 +28,8 @@ from mlc.passes.plan.program.accessed import accesses
 
 Memory = set[SSAValue]
 Touched = dict[Operation, tuple[Memory, Memory]]
+Ahead = dict[Operation, rt.StartOp]
+"""The start of each start and wait of collectives with ``ahead``."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +49,13 @@ def _overlap(block: Block) -> None:
                 _overlap(region.block)
     _hoist_memory(block)
     touched: Touched = {op: _touched(op) for op in block.ops if isinstance(op, rt.STEPS | rt.NESTS)}
+    waits = {o.slot.value.data: o for o in block.ops if isinstance(o, rt.WaitOp)}
+    ahead = {op: o for o in block.ops if isinstance(o, rt.StartOp) and "ahead" in o.how.data
+             for op in (o, waits[o.slot.value.data])}  # fmt: skip
     for op in reversed([o for o in block.ops if isinstance(o, rt.StartOp)]):
-        _raise_start(op, touched)
+        _raise_start(op, touched, ahead)
     for op in reversed([o for o in block.ops if isinstance(o, rt.WaitOp)]):
-        _lower_wait(op, touched)
+        _lower_wait(op, touched, ahead)
 
 
 def _hoist_memory(block: Block) -> None:
@@ -61,19 +69,27 @@ def _hoist_memory(block: Block) -> None:
             known.add(op)
 
 
-def _raise_start(start: rt.StartOp, touched: Touched) -> None:
+def _raise_start(start: rt.StartOp, touched: Touched, ahead: Ahead) -> None:
     """Move a start up after the last step that it depends on, or the memory; starts that are ready at once keep their
     order."""
     at: Operation | None = start.prev_op
-    while at in touched and not _meets(touched[at], start):
+    while at in touched and not _meets(touched[at], start) and not _is_next(at, start, ahead):
         at = at.prev_op
     _move(start, at)
 
 
-def _lower_wait(wait: rt.WaitOp, touched: Touched) -> None:
+def _is_next(step: Operation, op: rt.StartOp | rt.WaitOp, ahead: Ahead) -> bool:
+    """Return whether both are of collectives of one kind with ``ahead``, and one waits for the other."""
+    one, two = ahead.get(step), ahead.get(op)
+    return one is not None and two is not None and one.kind == two.kind and type(step) is not type(op)
+
+
+def _lower_wait(wait: rt.WaitOp, touched: Touched, ahead: Ahead) -> None:
     """Move a wait down before the first step that needs it, or to the end of the block."""
     last: Operation = wait
     while (after := last.next_op) is not None and not (after in touched and _meets(touched[after], wait)):
+        if wait in ahead and ahead[wait].kind.data == "comm.reduce_scatter" and _is_next(after, wait, ahead):
+            break
         last = after
     if last is not wait:
         _move(wait, last)

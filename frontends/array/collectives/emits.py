@@ -16,13 +16,13 @@ def all_reduce(build: Builder, operands: Sequence[Tensor], fn: str) -> Tensor:
 
 
 @linear
-def reduce_scatter(build: Builder, operands: Sequence[Tensor], fn: str, ranks: int) -> Tensor:
-    return build.emit(comm.ReduceScatterOp(fn, build.value(operands[0]), ranks))
+def reduce_scatter(build: Builder, operands: Sequence[Tensor], fn: str, ranks: int, ahead: int | None) -> Tensor:
+    return build.emit(comm.ReduceScatterOp(fn, build.value(operands[0]), ranks, ahead=ahead))
 
 
 @linear
-def all_gather(build: Builder, operands: Sequence[Tensor], ranks: int) -> Tensor:
-    return build.emit(comm.AllGatherOp(build.value(operands[0]), ranks))
+def all_gather(build: Builder, operands: Sequence[Tensor], ranks: int, ahead: int | None) -> Tensor:
+    return build.emit(comm.AllGatherOp(build.value(operands[0]), ranks, ahead=ahead))
 
 
 @linear

@@ -54,36 +54,46 @@ def _all_reduce(x: Array, op: str) -> Array:
     return _combined(x, op, lambda given, fn: apply(emits.all_reduce, [given], (fn,), given.element, given.shape))
 
 
-def reduce_scatter(x: Any, op: str = "sum", axis: int = 0, ranks: int | None = None) -> Any:
+def reduce_scatter(x: Any, op: str = "sum", axis: int = 0, ranks: int | None = None, ahead: bool = False) -> Any:
     """The sum, mean, prod, max or min of ``x`` over all ranks, split along ``axis``: rank r gets part r.
+
+    ``ahead``: as soon as ``x`` is computed, and one of such collectives at a time, so that ``x`` is not kept.
 
     Raises:
         InputError: the extent does not divide; another operation.
     """
-    return _each(lambda each: _reduce_scatter(each, op, axis, ranks or size()), x)
+    return _each(lambda each: _reduce_scatter(each, op, axis, ranks or size(), ahead), x)
 
 
-def _reduce_scatter(x: Array, op: str, axis: int, ranks: int) -> Array:
+def _reduce_scatter(x: Array, op: str, axis: int, ranks: int, ahead: bool) -> Array:
     if op == "mean":
-        return _mean(x, lambda each, fn: _reduce_scatter(each, fn, axis, ranks))
+        return _mean(x, lambda each, fn: _reduce_scatter(each, fn, axis, ranks, ahead))
     given = moveaxis(x, axis, 0)
     part = (_divided(given, "reduce_scatter", ranks), *given.shape[1:])
 
     def emit(each: Array, fn: str) -> Array:
-        return apply(emits.reduce_scatter, [each], (fn, ranks), each.element, part)
+        return apply(emits.reduce_scatter, [each], (fn, ranks, _number(ahead)), each.element, part)
 
     return moveaxis(_combined(given, op, emit), 0, axis)
 
 
-def all_gather(x: Any, axis: int = 0, ranks: int | None = None) -> Any:
-    """The arrays of all ranks, one after another along ``axis``."""
-    return _each(lambda each: _all_gather(each, axis, ranks or size()), x)
+def all_gather(x: Any, axis: int = 0, ranks: int | None = None, ahead: bool = False) -> Any:
+    """The arrays of all ranks, one after another along ``axis``.
+
+    ``ahead``: just before the result is read, while what comes before is computed, and anew where it is read again
+    after other such gathers, as in a derivative: so it is not kept in between.
+    """
+    return _each(lambda each: _all_gather(each, axis, ranks or size(), ahead), x)
 
 
-def _all_gather(x: Array, axis: int, ranks: int) -> Array:
+def _number(ahead: bool) -> int | None:
+    return 1 if ahead else None
+
+
+def _all_gather(x: Array, axis: int, ranks: int, ahead: bool) -> Array:
     given = moveaxis(_with_axes(x, "all_gather"), axis, 0)
     shape = (given.shape[0] * ranks, *given.shape[1:])
-    return moveaxis(apply(emits.all_gather, [given], (ranks,), given.element, shape), 0, axis)
+    return moveaxis(apply(emits.all_gather, [given], (ranks, _number(ahead)), given.element, shape), 0, axis)
 
 
 def all_to_all(x: Any, axis: int = 0, ranks: int | None = None) -> Any:
