@@ -1,8 +1,8 @@
 """``mlc.scipy.sparse``: sparse matrices as arrays, their products and derivatives, and Jacobians by colouring.
 
-    A = mlc.scipy.sparse.csr_array(scipy_matrix)
-    y = A @ x
-    gradient = mlc.grad(lambda values: loss(A.with_data(values) @ x))(A.data)
+A = mlc.scipy.sparse.csr_array(scipy_matrix)
+y = A @ x
+gradient = mlc.grad(lambda values: loss(A.with_data(values) @ x))(A.data)
 """
 
 from typing import Any

@@ -21,6 +21,7 @@ from mlc.frontends.array.transforms.control import while_loop
 from mlc.frontends.array.transforms.custom import custom_vjp
 from mlc.frontends.array.transforms.gradients import vjp
 from mlc.scipy.sparse.compressed import Sparse
+from mlc.scipy.sparse.direct import SparseLU, factorized, splu, spsolve
 from mlc.scipy.vectors import raveled
 
 Operator = Callable[[Array], Array]
@@ -167,7 +168,7 @@ def _stabilized(A: Operator, b: Array, x: Array, M: Operator, limit: Array, step
     return while_loop(lambda s: (_dot(s[2], s[2]) > limit * limit) & (s[0] < steps), step, start)[1]
 
 
-__all__ = ["bicgstab", "cg"]
+__all__ = ["SparseLU", "bicgstab", "cg", "factorized", "splu", "spsolve"]
 
 publish(globals(), __all__)
 

@@ -85,7 +85,7 @@ def _of_coordinates(
     if len(rows) < len(where) or np.any(where != np.arange(len(where))):
         values = mnp.zeros((len(rows),), dtype=values.dtype).at[where].add(values)
     order = np.arange(len(rows)) if by_rows else np.argsort(columns, kind="stable")
-    major, minor = ((rows, columns) if by_rows else (columns, rows))
+    major, minor = (rows, columns) if by_rows else (columns, rows)
     extent = shape[0 if by_rows else 1]
     pointers = np.concatenate([[0], np.cumsum(np.bincount(major, minlength=extent))])
     parts = (minor[order], pointers, major[order])
