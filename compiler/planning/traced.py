@@ -52,8 +52,9 @@ def updates_of(arguments: Sequence[tuple[Any, int]], results: Any) -> dict[int, 
     ``arguments``: for each parameter its tree of types and the number of its first array; ``results``: the tree of the
     function's results. An array alone says too little: it may only look like one.
     """
-    parts = list(results) if isinstance(results, tuple | list) else [results]
     free = list(arguments)
+    alone = not isinstance(results, tuple | list) or any(_alike(results, tree) for tree, _ in free)
+    parts = [results] if alone else list(results)
     found: dict[int, int] = {}
     first = 0
     for part in parts:

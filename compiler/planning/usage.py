@@ -30,7 +30,10 @@ class Usage:
     def __init__(self, building: Building, choice: Choice) -> None:
         self.building, self.graph, self.choice = building, building.graph, choice
         self.moves = list(self._moves())
-        self.peak, self.at = self._peak()
+        self.held = list(self._held())
+        """The bytes that a rank holds while each operator runs."""
+        self.at = max(range(len(self.held)), key=self.held.__getitem__)
+        self.peak = self.held[self.at]
 
     def made(self, value: Value) -> Joint:
         """Return the state in which a value is made."""
@@ -55,12 +58,13 @@ class Usage:
         return node.options[self.choice[self.building.of_kind[node.kind]]].makes
 
     def _moves(self) -> Iterator[Move]:
-        """Yield the changes that the partitioner makes: one for each state in which a value is read."""
+        """Yield the changes that the partitioner makes: one for each state in which a value is read; of an argument one
+        for each reader, which lets go of it (ZeRO-3), unless the plan holds it."""
         for value in self.graph.values:
             yield from self._move(value, None, 0, self.made(value), self.found(value))
             seen = set()
             for m, k in value.readers:
-                if (target := self.read(m, k)) not in seen:
+                if (target := self.read(m, k)) not in seen or value.made < 0:
                     seen.add(target)
                     yield from self._move(value, m - len(self.graph.main.args), k, self.found(value), target)
         for n, number in enumerate(self.graph.results):
@@ -79,8 +83,7 @@ class Usage:
     def bytes_of(self, value: Value, joint: Joint) -> float:
         return value.bytes / self.building.parts(joint)
 
-    def _peak(self) -> tuple[float, int]:
-        """Return the most bytes that a rank holds, and the operator that then runs."""
+    def _held(self) -> Iterator[float]:
         ops = len(self.graph.ops)
         change_at = [0.0] * (ops + 2)
         base = 0.0
@@ -98,12 +101,9 @@ class Usage:
                 size = self.bytes_of(move.value, move.target)
                 change_at[move.reader] += size
                 change_at[move.reader + 1] -= size
-        peak, at, now = base, 0, base
-        for n in range(ops):
-            now += change_at[n]
-            if now > peak:
-                peak, at = now, n
-        return peak, at
+        for n in range(max(ops, 1)):
+            base += change_at[n]
+            yield base
 
     def work(self, op: int) -> float:
         """Return the seconds that an operator computes."""

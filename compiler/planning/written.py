@@ -49,7 +49,7 @@ def _states(found: Search, joints: list[Joint], arrow: bool = False) -> str:
     parts = []
     for k, axis in enumerate(found.building.axes):
         each = [write_state(state_of(joint[k])) for joint in joints]
-        parts.append(f"{axis.name}: " + (f"{', '.join(each[:-1])} -> {each[-1]}" if arrow else ", ".join(each)))
+        parts.append(f"{axis.name}: " + (f"{', '.join(each[:-1])} -> {each[-1]}".strip() if arrow else ", ".join(each)))
     return "; ".join(parts)
 
 
@@ -63,7 +63,7 @@ def _node(found: Search, n: int) -> Iterator[str]:
     type_ = str(values[0].x.type).removeprefix("tensor<").removesuffix(">") if values else "-"
     if node.op is None:
         yield f"argument {n} {node.name} {type_} | {_states(found, [option.makes])}  # {held:,.0f} bytes"
-    elif node.op.operands and len(values) == 1:
+    elif len(values) == 1 and (node.op.operands or any(code >= 0 for code in option.makes)):
         for move in found.usage.moves:
             if move.reader == n - first and move.value.node != n:
                 yield _move(found, move)
