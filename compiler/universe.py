@@ -36,8 +36,9 @@ PASSES = {
     "tile": "tile-kernels",
     "loops": "lower-tiles merge-tail-reductions roll-epilogues spill-locals verify-loops",
     "device.streaming": "promote-locals use-exp2 hoist-copies split-loops order-blocks share-locals",
-    "device": "stage-operands use-tensor-cores use-warpgroups copy-by-tma store-by-tma specialize-warps raster-tiles"
-    " stream-k pipeline-copies distribute-values insert-block-barriers set-launch-geometry",
+    "device.asynchronous": "copy-by-tma store-by-tma specialize-warps pipeline-copies",
+    "device": "stage-operands use-tensor-cores use-warpgroups raster-tiles stream-k distribute-values"
+    " insert-block-barriers set-launch-geometry verify-device",
     "plan": "build-program overlap-collectives assign-memory-spaces plan-memory insert-barriers annotate-launches"
     " verify-plan",
 }

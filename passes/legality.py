@@ -2,8 +2,6 @@
 
 xDSL verifies each operation alone. It checks neither that a value is defined before it is read, nor which operations a
 region may contain.
-
-xDSL verifies each operation alone: not that a value is defined before it is read, nor which operations may nest.
 """
 
 from __future__ import annotations

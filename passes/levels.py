@@ -7,7 +7,7 @@
 | ``form-kernels`` | the main function calls kernels of graph operators |
 | ``lower-kernels`` | kernels of statements on buffers, later of tiles (``verify-kernel``) |
 | ``lower-tiles`` | kernels of loops (``verify-loops``) |
-| ``promote-locals`` | the same, with operations of thread blocks: for GPUs only |
+| ``promote-locals`` | GPUs: the phases of the device level (``verify-device``), of which this is the first |
 | ``build-program`` | a host program that launches kernels (``verify-plan``) |
 
 Each of them checks that a value is defined before it is read, which xDSL does not.
@@ -20,6 +20,7 @@ from collections.abc import Callable
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from mlc.passes.device.verify_device import PHASES
 from mlc.passes.graph.verify_graph import VerifyGraph, verify_module
 from mlc.passes.kernel import verify_kernel
 from mlc.passes.layout.verify_layout import VerifyLayout
@@ -41,7 +42,10 @@ RULES: dict[str, Rules] = {
     "fuse.form-kernels": KERNELS_OF_OPERATORS.verify,
     "kernel.lower-kernels": verify_kernel.LEVEL.verify,
     "loops.lower-tiles": verify_loops.LEVEL.verify,
-    "loops.promote-locals": verify_loops.DEVICE_LEVEL.verify,
+    "loops.promote-locals": PHASES["staged"].verify,
+    "loops.hoist-copies": PHASES["asynchronous"].verify,
+    "loops.distribute-values": PHASES["distributed"].verify,
+    "loops.set-launch-geometry": PHASES["launched"].verify,
     "plan.build-program": verify_plan.DEVICE_LEVEL.verify,
 }
 

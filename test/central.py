@@ -1,4 +1,4 @@
-"""Derivatives without any: the reference of everything that is differentiated."""
+"""Central differences in float64: the reference for every derivative that the tests check."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ settings.load_profile("mlc")
 
 @pytest.fixture(autouse=True, scope="session")
 def temporary_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What mlc and commands leave in the folder of temporary files, as reproducers, goes with those of the tests."""
+    """Put temporary files of mlc and its commands, such as reproducers, into the tests' own folder."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TMPDIR", str(tmp_path_factory.mktemp("temporary")))
         patch.setattr(tempfile, "tempdir", None)
@@ -51,7 +51,7 @@ def temporary_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture
 def no_memory_kept() -> Iterator[None]:
-    """Nothing is there from outputs of other tests, and nothing stays."""
+    """Free the memory kept for outputs before and after each test."""
     memory._free.clear()
     yield
     memory._free.clear()
@@ -59,7 +59,7 @@ def no_memory_kept() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="module")
 def level_of_optimization(request: pytest.FixtureRequest) -> Iterator[None]:
-    """No optimization by the C compiler for the tests of ``UNOPTIMIZED``."""
+    """Compile the tests of ``UNOPTIMIZED`` with ``-O0``."""
     with pytest.MonkeyPatch.context() as patch:
         if unoptimized(request.path):
             patch.setenv("MLC_CFLAGS", "-O0")

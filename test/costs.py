@@ -1,4 +1,4 @@
-"""Which tests take long."""
+"""Tables of the tests that take long."""
 
 from __future__ import annotations
 

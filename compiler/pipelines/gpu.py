@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mlc.passes.device.copy_by_tma import CopyByTma
+from mlc.passes.device.asynchronous.copy_by_tma import CopyByTma
+from mlc.passes.device.asynchronous.pipeline_copies import PipelineCopies
+from mlc.passes.device.asynchronous.specialize_warps import SpecializeWarps
+from mlc.passes.device.asynchronous.store_by_tma import StoreByTma
 from mlc.passes.device.distribute_values import DistributeValues
 from mlc.passes.device.insert_block_barriers import InsertBlockBarriers
-from mlc.passes.device.pipeline_copies import PipelineCopies
 from mlc.passes.device.raster_tiles import RasterTiles
 from mlc.passes.device.set_launch_geometry import SetLaunchGeometry
-from mlc.passes.device.specialize_warps import SpecializeWarps
 from mlc.passes.device.stage_operands import StageOperands
-from mlc.passes.device.store_by_tma import StoreByTma
 from mlc.passes.device.stream_k import StreamK
 from mlc.passes.device.streaming.hoist_copies import HoistCopies
 from mlc.passes.device.streaming.order_blocks import OrderBlocks
@@ -22,6 +22,7 @@ from mlc.passes.device.streaming.split_loops import SplitLoops
 from mlc.passes.device.streaming.use_exp2 import UseExp2
 from mlc.passes.device.use_tensor_cores import UseTensorCores
 from mlc.passes.device.use_warpgroups import UseWarpgroups
+from mlc.passes.device.verify_device import VerifyDevice
 from mlc.passes.fuse.autodiff.recompute_scores import RecomputeScores
 from mlc.passes.fuse.autodiff.rematerialize import Rematerialize
 from mlc.passes.fuse.autodiff.split_chains import SplitChains
@@ -99,7 +100,7 @@ def gpu_pipeline(options: Options) -> Stages:
                    UseTensorCores(options.numerics), UseWarpgroups(options.numerics), UseExp2(), HoistCopies(),
                    CopyByTma(), StoreByTma(), SpecializeWarps(), RasterTiles(), StreamK(), PipelineCopies(),
                    SplitLoops(), OrderBlocks(), ShareLocals(), DistributeValues(), InsertBlockBarriers(),
-                   SetLaunchGeometry(), VerifyLoops()]),
+                   SetLaunchGeometry(), VerifyDevice()]),
         ("plan", [BuildProgram(), AssignMemorySpaces(), PlanMemory(redzones=bool(options.sanitize)), InsertBarriers(),
                   AnnotateLaunches(), VerifyPlan()]),
     ]  # fmt: skip

@@ -9,6 +9,8 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 
+from mlc.dialects.types import bit_width, element_of, is_float, is_narrow
+
 Valid = Mapping[int, SSAValue]
 """The number of valid elements along some axes of a tile. Elements beyond it are not accessed (padding of a GPU's
 tiles)."""
@@ -46,11 +48,12 @@ class TileAccess(IRDLOperation):
 
 
 def verify_element(op: IRDLOperation, buffer: SSAValue, tile: Attribute) -> None:
-    """Check that a tile has the element type of its buffer or, for unsigned elements, the signless type of equal
-    width."""
+    """Check that a tile has the element type of its buffer, or a signless integer: of equal width for unsigned
+    elements, of a byte for narrow ones."""
     assert isinstance(buffer.type, MemRefType)
     stored, element = buffer.type.element_type, tile.element_type if isinstance(tile, VectorType) else tile
-    if element not in (stored, IntegerType(stored.width.data) if isinstance(stored, IntegerType) else stored):
+    bits = 8 if is_narrow(element_of(buffer)) else bit_width(element_of(buffer))
+    if element != stored and (is_float(element_of(buffer)) or element != IntegerType(bits)):
         raise VerifyException(f"{op.name}: a tile of {element} in a buffer of {stored}")
 
 

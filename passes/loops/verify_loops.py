@@ -1,6 +1,7 @@
 """Verifier of the loops level (``verify-loops``): structured control flow around operations on register tiles.
 
-On a GPU the device passes add the operations of thread blocks, which a module for a CPU may not have.
+These are the kernels of a CPU, and of a GPU before its device passes, which add the operations of thread blocks
+(``verify-device``).
 """
 
 from __future__ import annotations
@@ -13,24 +14,16 @@ from xdsl.passes import ModulePass
 
 from mlc.dialects.graph.base import NODE
 from mlc.dialects.kernel.declared import LOOP
-from mlc.passes.context import machine_of
 from mlc.passes.kernel.verify_kernel import MAIN
 from mlc.passes.legality import TENSORS, VECTORS, Level
 
 LOOPS = "scf.for scf.if"
 MEMORY = "kernel.read kernel.write kernel.prefetch kernel.gather kernel.scatter"
 TILES = "kernel.symbol kernel.slide kernel.step kernel.lanewise kernel.multi_reduction"
-COPIES = "kernel.subview kernel.async_copy kernel.async_gather kernel.async_group kernel.async_wait"
-BULK = "kernel.bulk_copy kernel.bulk_store kernel.mbarrier_expect kernel.mbarrier_arrive kernel.mbarrier_wait"
-BLOCKS = "kernel.barrier kernel.iteration kernel.cluster_rank kernel.arrive kernel.others_arrived"
-DEVICE = f"kernel.mma kernel.mma_wait {COPIES} {BULK} {BLOCKS}"
-"""The operations of thread blocks, in loops."""
-WARPS = "kernel.mbarrier_init kernel.specialize kernel.cluster_barrier"
-"""The operations of thread blocks, outside of loops."""
 
 
-def _kernels(within: str, outside: str) -> dict[str, str]:
-    """Return what regions of kernels may contain, with more operations ``within`` loops, and ``outside`` of them."""
+def kernels(within: str = "", outside: str = "") -> dict[str, str]:
+    """Return what regions of kernels may contain: more operations ``within`` loops, and ``outside`` of them."""
     body = f"{LOOPS} {MEMORY} {TILES} {within} arith.* math.* vector.*"
     return {
         "kernel.func": f"kernel.local kernel.library_call kernel.return {outside} scf.parallel {body}",
@@ -41,15 +34,16 @@ def _kernels(within: str, outside: str) -> dict[str, str]:
     }
 
 
-KERNELS = _kernels("", "")
-"""The kernels of a CPU, and those of a GPU before its device passes."""
-DEVICE_KERNELS = {**_kernels(DEVICE, WARPS), "kernel.specialize": "scf.parallel kernel.bulk_store_wait arith.*"}
-MODULE = {"builtin.module": "func.func kernel.func", **MAIN}
 ATTRIBUTES = {name: frozenset({LOOP, NODE}) for name in ("scf.for", "scf.parallel", "scf.if")}
-LEVEL, DEVICE_LEVEL = (
-    Level("loops", MODULE | kernels, VECTORS | TENSORS, frozenset({"kernel.call"}), ATTRIBUTES)
-    for kernels in (KERNELS, DEVICE_KERNELS)
-)
+
+
+def level(name: str, nested: dict[str, str]) -> Level:
+    """Return the rules of a module whose main function calls kernels of loops."""
+    module = {"builtin.module": "func.func kernel.func", **MAIN}
+    return Level(name, module | nested, VECTORS | TENSORS, frozenset({"kernel.call"}), ATTRIBUTES)
+
+
+LEVEL = level("loops", kernels())
 
 
 @dataclass(frozen=True)
@@ -59,4 +53,4 @@ class VerifyLoops(ModulePass):
     name = "verify-loops"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        (DEVICE_LEVEL if machine_of(ctx).thread_blocks else LEVEL).verify(op)
+        LEVEL.verify(op)

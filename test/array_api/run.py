@@ -22,13 +22,15 @@ TABLE = Path(__file__).with_name("expected_failures.txt")
 
 
 def expected_failures(text: str) -> dict[str, str]:
-    """The reason of each test: a line is a part of its name, ``#`` and the reason; other lines are comments."""
+    """Return the reason for each expected failure. A line is a part of a test's name, ``#`` and the reason; other lines
+    are comments.
+    """
     rows = [line.partition(" # ") for line in text.splitlines() if line.strip() and not line.startswith("#")]
     return {test.strip(): reason.strip() for test, _, reason in rows}
 
 
 def outcomes(checkout: Path, options: list[str]) -> dict[str, str]:
-    """``passed``, ``failed``, ``skipped`` of each test."""
+    """Return the outcome of each test: ``passed``, ``failed`` or ``skipped``."""
     environment = os.environ | {"ARRAY_API_TESTS_MODULE": "mlc.numpy", "ARRAY_API_TESTS_VERSION": VERSION}
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
@@ -39,7 +41,7 @@ def outcomes(checkout: Path, options: list[str]) -> dict[str, str]:
 
 
 def summary(found: dict[str, str], expected: dict[str, str]) -> tuple[list[str], bool]:
-    """The lines to print, and whether no test fails but those that are expected to."""
+    """Return the lines to print, and whether only expected tests fail."""
     failed = [test for test, outcome in found.items() if outcome not in ("passed", "skipped")]
     passed = [test for test, outcome in found.items() if outcome == "passed"]
     new = [test for test in failed if not any(part in test for part in expected)]

@@ -1,4 +1,4 @@
-"""The comparison of ``run.py`` with its table, and the packages of ``consumers.py``."""
+"""``run.py`` compares outcomes with its table of expected failures, and ``consumers.py`` runs other packages."""
 
 from __future__ import annotations
 

@@ -22,13 +22,14 @@ SIZE = 32  # models
 
 
 def kind_of(case: Case) -> tuple[Any, ...]:
-    """What models of one batch have in common: the versions of their operators."""
+    """Return what all models of a batch share: the versions of their operators."""
     return tuple(sorted((o.domain, o.version) for o in case.model.opset_import))
 
 
 def fits(name: str) -> bool:
-    """Whether a test may be in a batch: it takes and returns tensors of fixed ranks, on one set of data, and no
-    attribute names tensors (which get other names there)."""
+    """Return whether a test may be in a batch: it has tensors of fixed ranks and one set of data, and no attribute
+    names a tensor, because tensors get other names in the batch.
+    """
     case = small_cases().get(name)
     if case is None or len(case.data_sets) != 1 or case.model.functions or expected_failure(name, "compiled"):
         return False
@@ -41,13 +42,13 @@ def fits(name: str) -> bool:
 
 
 def in_order(names: Iterable[str]) -> list[str]:
-    """The tests of a batch after each other, so that few batches are divided among workers."""
+    """Sort tests so that those of one batch follow each other: few batches are then divided among workers."""
     known = small_cases()
     return sorted(names, key=lambda name: (not fits(name), kind_of(known[name]) if name in known else ()))
 
 
 class Batch:
-    """Some tests, and what their models return."""
+    """A batch of tests, and the outputs of their models."""
 
     def __init__(self, names: list[str]) -> None:
         self.names = names
@@ -55,8 +56,9 @@ class Batch:
 
     @cached_property
     def outputs(self) -> dict[str, list[Any]]:
-        """Outputs by test. Tests are missing that compile only for the values of their inputs; and all where the batch
-        fails, which ``error`` says then."""
+        """Return the outputs by test. A test that compiles only for the values of its inputs has none; if the batch
+        fails, no test has, and ``error`` is the reason.
+        """
         accepted = [name for name in self.names if _is_accepted(small_cases()[name].model)]
         try:
             return _run(accepted) if len(accepted) > 1 else {}
@@ -66,7 +68,7 @@ class Batch:
 
 
 def batches(names: Iterable[str]) -> dict[str, Batch]:
-    """The batch of each of these tests that may be in one."""
+    """Return the batch of each test that may be in one."""
     alike: dict[Any, list[str]] = defaultdict(list)
     for name in filter(fits, names):
         alike[kind_of(small_cases()[name])].append(name)
@@ -96,7 +98,7 @@ def _run(names: list[str]) -> dict[str, list[Any]]:
 
 
 def joined(models: list[ModelProto]) -> ModelProto:
-    """A model that is several side by side, whose names differ."""
+    """Return one model that holds several models side by side, with names made unique."""
     whole = ModelProto()
     whole.CopyFrom(models[0])
     whole.graph.name = "batch"

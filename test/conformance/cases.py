@@ -1,4 +1,4 @@
-"""The backend tests of the onnx package, and the table of those that are expected to fail."""
+"""The backend tests of the onnx package, and the table of expected failures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TABLE = Path(__file__).with_name("expected_failures.txt")
 
 @dataclass(frozen=True)
 class Expected:
-    """A line of the table: the names it is about, the way of running (both where empty), and why they fail."""
+    """A line of the table: a pattern of names, the way of running (empty: all ways), and the reason."""
 
     glob: str
     way: str
@@ -44,13 +44,13 @@ def expected_failures() -> tuple[Expected, ...]:
 
 
 def expected_failure(name: str, way: str) -> str | None:
-    """Why a test is expected to fail, or None."""
+    """Return why a test is expected to fail; None if it is expected to pass."""
     return next((e.reason for e in expected_failures() if e.matches(name, way)), None)
 
 
 @dataclass(frozen=True)
 class Case:
-    """A model, arrays that go in, and arrays that must come out."""
+    """A model with its inputs and the expected outputs."""
 
     model: ModelProto
     data_sets: list[tuple[list[Any], list[Any]]]
@@ -60,7 +60,7 @@ class Case:
 
 @functools.cache
 def cases() -> dict[str, Case]:
-    """The tests of the installed onnx package by name."""
+    """Return the tests of the installed onnx package by name."""
     return small_cases() | light_cases()
 
 
@@ -73,7 +73,7 @@ def small_cases() -> dict[str, Case]:
 
 
 def light_cases() -> dict[str, Case]:
-    """The light models: whole networks whose weights are ConstantOfShape nodes."""
+    """Return the light models: whole networks whose weights are ConstantOfShape nodes."""
     return {c.name: _light(PACKAGES / c.url, c.rtol, c.atol) for c in _tests("real")}
 
 
@@ -95,7 +95,9 @@ def _stored(folder: Path, rtol: float, atol: float) -> Case:
 
 
 def _light(path: Path, rtol: float, atol: float) -> Case:
-    """A model on the inputs that onnx's own runner makes; what it must give stands beside it."""
+    """Return a light model with the inputs that onnx's runner makes, and the expected outputs that are stored beside
+    it.
+    """
     from onnx.backend.test.runner import Runner
 
     graph = (model := onnx.load(path)).graph
@@ -118,12 +120,12 @@ def _value(data: bytes, type_: TypeProto) -> Any:
 
 
 def as_array(value: Any) -> Any:
-    """Test data as an array (sequences and optionals stay what they are)."""
+    """Return test data as an array; sequences and optionals are returned unchanged."""
     return numpy_helper.to_array(value) if isinstance(value, TensorProto) else value
 
 
 def assert_same(actual: Any, wanted: Any, rtol: float, atol: float) -> None:
-    """The comparison of onnx's own runner, dtypes and shapes included; of sequences, element by element."""
+    """Compare as onnx's runner does, including dtypes and shapes; sequences element by element."""
     if isinstance(wanted, list) or wanted is None:
         assert type(actual) is type(wanted)
         for each, expected in zip(actual or (), wanted or (), strict=True):

@@ -27,7 +27,9 @@ REASONS = {  # what of an operator cannot be open, and is refused with a way out
 
 
 def opened(model: ModelProto, name: str) -> ModelProto:
-    """A copy of ``model`` that says nothing on the extents of its input ``name`` and of what follows from them."""
+    """Return a copy of ``model`` in which the extents of input ``name``, and all shapes that follow from them, are
+    unknown.
+    """
     result = ModelProto()
     result.CopyFrom(model)
     shown = [value for value in result.graph.input if value.name == name]
@@ -39,13 +41,13 @@ def opened(model: ModelProto, name: str) -> ModelProto:
 
 
 def inputs_of(model: ModelProto) -> list[str]:
-    """Inputs that have dimensions."""
+    """Return the names of the inputs that have dimensions."""
     constant = {value.name for value in model.graph.initializer}
     return [v.name for v in model.graph.input if v.name not in constant and v.type.tensor_type.shape.dim]
 
 
 def compare(case: Case, name: str) -> None:
-    """AssertionError or MlcError where the test with input ``name`` open gives other results."""
+    """Run the test with input ``name`` open. Raise AssertionError or MlcError if the results differ."""
     imported = import_model(opened(case.model, name))
     names = [value.name for value in case.model.graph.input]
     for given, wanted in case.data_sets:
@@ -56,7 +58,7 @@ def compare(case: Case, name: str) -> None:
 
 
 def chosen() -> Iterator[str]:
-    """One test of each set of operators and number of inputs."""
+    """Return one test for each set of operators and number of inputs."""
     seen = set()
     for name in sorted(cases()):
         graph = cases()[name].model.graph
@@ -71,7 +73,7 @@ def is_explained(test: str, name: str) -> bool:
 
 
 def main(tests: list[str]) -> bool:
-    """Whether all are right."""
+    """Run the chosen tests; return whether all are right."""
     wrong = 0
     for test in tests or chosen():
         several = inputs_of(cases()[test].model)

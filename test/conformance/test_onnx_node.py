@@ -54,7 +54,7 @@ def assert_outputs(results: Sequence[Any], outputs: Sequence[Any], case: Case) -
 
 @pytest.fixture(scope="session")
 def batch_of(request: pytest.FixtureRequest) -> dict[str, Batch]:
-    """The batch of each test that is selected to run compiled, where it is in one."""
+    """Return the batch of each selected compiled test that is in one."""
     items = [item for item in request.session.items if getattr(item, "function", None) is test_node]
     return batches(i.callspec.params["name"] for i in items if i.callspec.params["way"] == "compiled")
 

@@ -1,4 +1,4 @@
-"""Extents that operators decide where an input says nothing of them (``open_inputs.py`` tries all operators)."""
+"""Inputs without known extents: the operators that read them decide (``open_inputs.py`` tries all operators)."""
 
 from __future__ import annotations
 

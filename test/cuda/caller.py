@@ -1,4 +1,4 @@
-"""What a caller has on a device of the fake driver: arrays of a small model, streams, a capture."""
+"""A caller's objects on a device of the fake driver: arrays of a small model, streams, a capture."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fake_gpu import Gpu, OnDevice, random
 
 
 class Arrays:
-    """Inputs and an output of ``mlp`` in a context."""
+    """The inputs and the output of ``mlp``, in a context."""
 
     def __init__(self, gpu: Gpu, context: int | None = None, rows: int = 5) -> None:
         self.data = random(rows, 8)
@@ -41,7 +41,7 @@ class Streams:
                 self.all.append(stream.value)
 
     def copy(self, target: OnDevice, source: OnDevice, stream: int) -> None:
-        """Enqueues a copy."""
+        """Enqueue a copy in a stream."""
         size = ctypes.c_size_t(target.array.nbytes)
         with self.gpu.inside():
             assert (
@@ -58,7 +58,7 @@ class Streams:
 
 
 class Capture:
-    """What is enqueued in a stream becomes a graph."""
+    """A capture: work that is enqueued in the stream becomes a CUDA graph."""
 
     def __init__(self, gpu: Gpu, stream: int) -> None:
         self.gpu, self.stream, self.exec = gpu, c_void_p(stream), c_void_p()

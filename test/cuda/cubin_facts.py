@@ -24,7 +24,7 @@ class Facts:
     registers: int = 0
 
     def problems(self, sizes: list[int], geometry: Geometry, target: GpuTarget) -> list[str]:
-        """Why the driver would refuse a launch with parameters of these bytes; or take other ones."""
+        """Return why the driver would refuse a launch with parameters of these sizes, or read others."""
         own = [size for _, (_, size) in sorted(self.parameters.items())]
         registers = -(-self.registers * target.warp // UNIT) * UNIT * -(-geometry.threads // target.warp)
         shared = self.static + geometry.dynamic
@@ -37,7 +37,7 @@ class Facts:
 
 
 def facts(image: bytes) -> dict[str, Facts]:
-    """The facts of each kernel of a cubin."""
+    """Return the facts of each kernel of a cubin."""
     (start,), (count, names) = struct.unpack_from("<Q", image, 0x28), struct.unpack_from("<HH", image, 0x3C)
     sections = [_SECTION.unpack_from(image, start + n * _SECTION.size) for n in range(count)]
     found = {symbol: Facts(registers=each.registers) for symbol, each in resources([image]).items()}

@@ -33,7 +33,7 @@ LOADED = ("mlc.driver.lower", "mlc.pipelines.gpu", "mlc.driver.artifact.write_ar
 
 
 class Result(NamedTuple):
-    """A case: empty where it is right, else what went wrong."""
+    """The result of a case: an empty text if it is right, else the failure."""
 
     name: str
     error: str
@@ -50,7 +50,7 @@ def run_case(name: str) -> None:
 
 
 def in_child(name: str) -> Result:
-    """The case in a child process: one that crashes or takes too long is a failure like others."""
+    """Run a case in a child process. A crash or a timeout is a failure like others."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -79,14 +79,14 @@ def _error_of(name: str) -> str:
 
 
 def machine(folder: Path) -> Gpu:
-    """The fake driver in this process, and the compiler of emulated kernels in its environment."""
+    """Load the fake driver into this process, and set the compiler of emulated kernels in its environment."""
     driver, emulation = build(folder)
     os.environ |= {"MLC_NVCC": str(HERE / "fake_nvcc.py"), "FAKE_EMULATION": str(emulation)}
     return Gpu(driver, emulation)
 
 
 def results(names: Iterable[str], known: Path | None) -> Iterator[Result]:
-    """The cases one after another; those in the file of an earlier run are taken from it, and new ones added."""
+    """Yield the result of each case. Results in the file of an earlier run are reused, and new ones are added to it."""
     lines = known.read_text().splitlines() if known and known.exists() else []
     found = {result.name: result for result in (Result(*json.loads(line)) for line in lines)}
     for name in names:
@@ -99,7 +99,7 @@ def results(names: Iterable[str], known: Path | None) -> Iterator[Result]:
 
 
 def table(found: Iterable[Result]) -> str:
-    """How many cases are right, and a row for each reason why others are not, of those that are expected to fail."""
+    """Return the number of right cases, and a row for each reason why expected failures fail."""
     counts = Counter[str]()
     for result in found:
         reason = expected_failure(result.name, WAY)

@@ -74,7 +74,7 @@ def _run(*command: object) -> None:
 
 
 def _entry(text: str) -> str:
-    """The C entry of a kernel."""
+    """Return the C entry point of a kernel."""
     found = KERNEL.search(text)
     assert found, text[:200]
     types = [parameter.rpartition("b" if "*" in parameter else " ")[0] for parameter in found[4].split(", ")]
@@ -99,7 +99,7 @@ class Map:
     span: int
 
     def encoded(self, library: ctypes.CDLL) -> ctypes.Array[ctypes.c_char]:
-        """The map as a parameter; AssertionError for what cuTensorMapEncodeTiled refuses."""
+        """Encode the map as a kernel parameter. Raise AssertionError for what cuTensorMapEncodeTiled refuses."""
         memory = ctypes.create_string_buffer(128 + 64)
         aligned = (ctypes.c_char * 128).from_buffer(memory, -ctypes.addressof(memory) % 64)
         extents = (ctypes.c_uint64 * len(self.extents))(*self.extents)
@@ -122,7 +122,9 @@ class Emulator:
         self.library.mlc_emulated_end.restype = ctypes.c_char_p
 
     def order(self, last_first: bool = False, old_news: bool = False) -> None:
-        """The order of a launch's blocks; with ``old_news`` none learns that the others of its tile have arrived."""
+        """Set the order of a launch's blocks. With ``old_news`` no block learns that the other blocks of its tile have
+        arrived.
+        """
         self.library.mlc_emulated_order(int(last_first), int(old_news))
 
     def launch(

@@ -41,7 +41,7 @@ def _run(*command: object) -> None:
 
 
 class Gpu:
-    """What the fake driver counts, and where it fails."""
+    """The counters of the fake driver, and the call at which it fails."""
 
     def __init__(self, driver: Path, emulation: Path) -> None:
         self.folder, self.emulation = driver.parent, emulation
@@ -54,29 +54,29 @@ class Gpu:
         return json.loads(self.library.fake_cuda_counts())
 
     def since(self, before: dict[str, int]) -> dict[str, int]:
-        """The calls since then."""
+        """Return the driver calls since an earlier count."""
         now = self.counts()
         return {name: count - before.get(name, 0) for name, count in now.items() if count != before.get(name, 0)}
 
     def live(self) -> dict[str, int]:
-        """The objects that are left, where any are."""
+        """Return the number of live objects by kind, without zeros."""
         gc.collect()
         return {name: count for name, count in self.counts().items() if name in LIVE and count}
 
     def fail_at(self, call: int) -> None:
-        """The n-th call from now on fails; 0: none."""
+        """Let the n-th call from now on fail; 0: no call."""
         self.library.fake_cuda_fail(ctypes.c_long(call))
 
     @contextmanager
     def inside(self, context: int | None = None) -> Iterator[None]:
-        """The context is the thread's current one; None: the primary one of device 0."""
+        """Make a context the thread's current one; None: the primary context of device 0."""
         context = context or self.library.fake_cuda_primary(0)
         assert self.library.cuCtxPushCurrent_v2(ctypes.c_void_p(context)) == 0
         yield
         assert self.library.cuCtxPopCurrent_v2(None) == 0
 
     def new_context(self, device: int = 0) -> int:
-        """A context as pycuda makes it, which is not left current."""
+        """Create a context as pycuda does, without leaving it current."""
         made = ctypes.c_void_p()
         assert self.library.cuInit(0) == 0
         assert self.library.cuCtxCreate_v2(ctypes.byref(made), 0, device) == 0
@@ -99,7 +99,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Gpu:
 
 @pytest.fixture
 def gpu(built: Gpu, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gpu]:
-    """The machine; at the end of a test nothing of it is in use."""
+    """The machine with a fake GPU. At the end of a test no object of it may be live."""
     monkeypatch.setenv("MLC_NVCC", str(HERE / "fake_nvcc.py"))
     monkeypatch.setenv("FAKE_EMULATION", str(built.emulation))
     built.fail_at(0)

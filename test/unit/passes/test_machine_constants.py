@@ -39,7 +39,7 @@ ALLOWED = {
     "device/distribution/fragments.py LANES": "the threads of a warp, the same for every GPU of CUDA",
     "device/distribution/swizzle.py CHUNK PHASE": "the banks of shared memory, the same for every GPU of CUDA",
     "device/use_tensor_cores.py BANK_PADDING": "the banks of shared memory, the same for every GPU of CUDA",
-    "device/store_by_tma.py BUFFERS SIZES": "a double buffer, and what a thread writes two of at once",
+    "device/asynchronous/store_by_tma.py BUFFERS SIZES": "a double buffer, and what a thread writes two of at once",
     "codegen/cuda/thread/bulk_stores.py ACROSS": "the instruction of CUDA (stmatrix): columns of its matrices",
     "device/stage_operands.py FRAGMENT": "the steps of mma.m16n8k16, the same for every GPU of CUDA",
     "device/loops/staged_products.py NEIGHBOURS": "the instruction of CUDA (cp.async): halves that it copies",

@@ -44,6 +44,20 @@ def model() -> bytes:
     return bytes(made.SerializeToString())
 
 
+def narrow(element: int) -> bytes:
+    """y = softmax(f16(cast(x)) w): a product of halves, of which one factor is narrow."""
+    x, w, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT16, [64, 64]) for name in "xwy")
+    nodes = [
+        helper.make_node("Cast", ["x"], ["a"], to=element),
+        helper.make_node("Cast", ["a"], ["b"], to=TensorProto.FLOAT16),
+        helper.make_node("MatMul", ["b", "w"], ["c"]),
+        helper.make_node("Softmax", ["c"], ["y"]),
+    ]
+    graph = helper.make_graph(nodes, "net", [x, w], [y])
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    return bytes(made.SerializeToString())
+
+
 class Break(Instrument):
     """A pass with a bug: after ``name``, a value is defined after the operation that reads it."""
 
@@ -86,8 +100,11 @@ def test_a_kernel_that_was_not_lowered_is_named() -> None:
         lower_source(OnnxSource.of(model()), make_options(), [Keep(), VerifyEach()])
 
 
-def test_a_right_compilation_passes() -> None:
-    assert lower_source(OnnxSource.of(model()), make_options(), [VerifyEach()]).sources
+@pytest.mark.parametrize("target", ["x86-64-v3", "cuda:sm_80", "cuda:sm_90"])
+@pytest.mark.parametrize("element", [TensorProto.FLOAT16, TensorProto.FLOAT8E4M3FN, TensorProto.UINT4])
+def test_a_right_compilation_passes(target: str, element: int) -> None:
+    """Kernels of a GPU are in four phases, and read floats of 8 bits as bytes."""
+    assert lower_source(OnnxSource.of(narrow(element)), make_options(target=target), [VerifyEach()]).sources
 
 
 def test_the_verifiers_of_operations_run_too() -> None:
