@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from mlc.dialects.poly import TiledLoop
@@ -10,12 +11,14 @@ from mlc.dialects.semantics.dims import DimLike
 Sizes = tuple[tuple[int, int | None], ...]
 
 
-def rows_of(iterator: str, extent: DimLike, best: int) -> TiledLoop:
+def rows_of(iterator: str, extent: DimLike, best: int, rest: Sequence[int] = ()) -> TiledLoop:
     """Return a loop over rows in tiles of up to ``best`` rows. Tiles of a symbolic extent are padded: one body serves
-    all extents and computes a few rows more, whereas a descending sequence of sizes (8, 4, 2, 1) would need four
-    bodies."""
+    all extents and computes a few rows more. ``rest``: sizes of the tiles after those, a body each, where rows cost so
+    much that none may be computed in vain; the last is 1."""
     if isinstance(extent, int):
         return TiledLoop(iterator, cover(extent, best))
+    if rest and best > 1:
+        return TiledLoop(iterator, tuple((size, None) for size in (best, *(n for n in rest if n < best))))
     return TiledLoop(iterator, ((best, None),), padded=best > 1)
 
 

@@ -7,6 +7,7 @@ repeat an operand, and the operators after it work on its axes.
     … softmax, and the same of the values …                … %o reshaped to 8x1x64
 
 The axis of 8 heads is split into two axes. %k has only one of them, so each group of queries reads its keys in place.
+A transposition of %k, which the repetition has hidden, then becomes part of the equation as well.
 Maps, row reductions and contractions after it are rewritten to both axes, because a reshape between them would separate
 them into kernels. Any other reader reads a reshape with the one axis.
 
@@ -29,7 +30,9 @@ from mlc.dialects.graph import ContractOp, MapOp, ReduceOp, ReshapeOp, ints_of, 
 from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.types import shape_of
 from mlc.passes.fuse.grouping.repeated import repeated
-from mlc.passes.rewriter import bodies, erase_unused
+from mlc.passes.graph.patterns.contract_patterns import contract_moved
+from mlc.passes.graph.patterns.move_patterns import drop_identity, merge_reshapes
+from mlc.passes.rewriter import bodies, erase_unused, rewrite
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,7 @@ class ExpandContractions(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for body in bodies(op):
             _ReshapeFolding(body).run()
+        rewrite(op, {ReshapeOp: [drop_identity, merge_reshapes], ContractOp: [contract_moved]})
 
 
 @dataclass(frozen=True)

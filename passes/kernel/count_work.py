@@ -16,8 +16,9 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel, poly
-from mlc.dialects.semantics.dims import DimLike, product
+from mlc.dialects.semantics.dims import DimLike, dim_min, product
 from mlc.dialects.types import ITEMSIZE, bytes_of, element_of
+from mlc.passes.fuse.grouping.aliases import pairs_of_aliases, scatter_of
 
 _FREE = {"poly.yield", "kernel.index", "kernel.symbol", "arith.constant", "arith.index_cast", "memref.load"}
 _FREE |= {"builtin.unrealized_conversion_cast"}
@@ -28,12 +29,16 @@ class CountWork(ModulePass):
     name = "count-work"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        asked = pairs_of_aliases(op)
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
             flops: DimLike = 0
             for statement in (o for o in fn.block.ops if isinstance(o, poly.StatementOp)):
                 each = sum(o.name not in _FREE for o in statement.body.block.ops) + (statement.monoid is not None)
                 flops = flops + _points(statement) * each
             moved = sum((_moved_bytes(a) for a in fn.block.args), 0)
+            if (scatter := scatter_of(fn)) is not None and asked.get(fn.sym_name.data):
+                _, *given, _ = scatter.args  # in place: indices, and updates from one buffer to the other
+                moved = sum((bytes_of(a) for a in (*given, given[-1])), 0)
             fn.work = kernel.Work(flops, moved)
 
 
@@ -45,9 +50,7 @@ def _moved_bytes(buffer: SSAValue) -> DimLike:
         return bytes_of(buffer)
     size = ITEMSIZE[element_of(buffer)]
     reads, whole = sum((_points(_statement_of(r)) * size for r in readers), 0), bytes_of(buffer)
-    if not isinstance(reads, int):
-        return whole
-    return min(reads, whole) if isinstance(whole, int) else reads
+    return dim_min(reads, whole)
 
 
 def _points(statement: poly.StatementOp) -> DimLike:

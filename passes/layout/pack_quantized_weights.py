@@ -26,11 +26,12 @@ from mlc.passes.context import target_of
 from mlc.passes.graph.patterns.constants import constant_values
 from mlc.passes.layout.blocking.blocked_layout import LayoutBuilder
 from mlc.passes.rewriter import bodies, erase_unused
+from mlc.target import CpuTarget
 
 
 @dataclass(frozen=True)
 class PackQuantizedWeights(ModulePass):
-    """Pack the constant operands of sums that read quantized weights, in panels of two vectors of columns."""
+    """Pack the constant operands of sums that read quantized weights, in panels of a few vectors of columns."""
 
     name = "pack-quantized-weights"
 
@@ -41,7 +42,13 @@ class PackQuantizedWeights(ModulePass):
                 expr = parse(each.expr.data)
                 packed = [n for n, v in enumerate(each.args) if v in constants and _by_columns(n, each, expr)]
                 if any(_quantized(n, each, expr) for n in packed):
-                    _pack(each, expr, packed, 2 * target_of(ctx).lanes)
+                    _pack(each, expr, packed, _vectors(target_of(ctx)) * target_of(ctx).lanes)
+
+
+def _vectors(target: CpuTarget) -> int:
+    """Return the vectors in a panel. Unpacking is a long chain, so a row has as many independent sums as there are
+    registers for."""
+    return 4 if target.vector_registers >= 32 else 2
 
 
 def _quantized(operand: int, op: ComputeOp, expr: Expr) -> bool:

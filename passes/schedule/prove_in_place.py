@@ -20,7 +20,7 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel, poly
-from mlc.passes.fuse.grouping.aliases import pairs_of_aliases
+from mlc.passes.fuse.grouping.aliases import pairs_of_aliases, scatter_of
 from mlc.passes.schedule.polyhedral.dependences import between, element_access
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
 
@@ -40,19 +40,12 @@ def proved(fn: kernel.FuncOp, pairs: set[tuple[int, int]]) -> set[tuple[int, int
     """Return those of ``pairs`` whose arguments may share memory. The kernel must have polyhedral statements, or be a
     scatter."""
     buffers, statements = fn.block.args, statements_of(fn)
-    if (scatter := _scatter_of(fn)) is not None:
+    if (scatter := scatter_of(fn)) is not None:
         data, out = scatter.args[0], scatter.args[-1]
         return {(n, k) for n, k in pairs if (buffers[n], buffers[k]) == (data, out) and len(list(data.uses)) == 1}
     fit = [(n, k) for n, k in pairs if buffers[n].type == buffers[k].type]
     fit = [(n, k) for n, k in fit if _has_known_accesses(buffers[n]) and _has_known_accesses(buffers[k])]
     return {(n, k) for n, k in fit if is_in_place(statements, f"b{n}", f"b{k}")}
-
-
-def _scatter_of(fn: kernel.FuncOp) -> kernel.LibraryCallOp | None:
-    """The library call that scatters updates into its first argument, if that is the whole kernel: it reads of the data
-    the elements alone that it writes."""
-    calls = [op for op in fn.block.ops if isinstance(op, kernel.LibraryCallOp)]
-    return calls[0] if len(calls) == 1 and calls[0].function.data.startswith("scatter") else None
 
 
 def _has_known_accesses(buffer: SSAValue) -> bool:

@@ -59,5 +59,5 @@ def test_the_weight_is_not_unpacked_in_memory() -> None:
     imported = import_model(model(tensors, 4, 1))
     lower(imported.module, imported.weights, Options(targets.get("x86-64-v4")), until="schedule")
     text = str(imported.module)
-    assert "memref<4x7x4x32xi32>" in text  # [N/32, blocks, words, 32]
-    assert 'schedule = #poly.schedule<"contraction: S0 | i1/32v | r0/4s r1 r2">' in text
+    assert "memref<2x7x4x64xi32>" in text  # [N/64, blocks, words, 64]
+    assert 'schedule = #poly.schedule<"contraction: S0 | i1/64v | r0/4s r1 r2">' in text

@@ -4,6 +4,7 @@ pressure."""
 from __future__ import annotations
 
 from xdsl.dialects import arith, scf, vector
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects import kernel
@@ -34,6 +35,25 @@ def inlines(value: SSAValue) -> bool:
 
 def is_dot(op: Operation | Block) -> bool:
     return isinstance(op, kernel.LanewiseOp) and op.op.data in DOTS
+
+
+def nibbles(op: Operation) -> tuple[SSAValue, int] | None:
+    """Return (words, first) of an operation that converts the low 4 bits of each word and ``first`` to a float; None
+    for others. A table of 16 floats gives all of them at once."""
+    if not isinstance(op, kernel.LanewiseOp) or op.op.data != "arith.sitofp":
+        return None
+    value, first = op.operands[0].owner, 0
+    if isinstance(value, arith.SubiOp) and (known := _repeated(value.rhs)) is not None:
+        value, first = value.lhs.owner, -known
+    low = isinstance(value, arith.AndIOp) and value.rhs.type == op.operands[0].type and _repeated(value.rhs) == 15
+    return (value.operands[0], first) if low else None  # type: ignore[union-attr]
+
+
+def _repeated(value: SSAValue) -> int | None:
+    """Return the integer that all lanes of a vector are; None where that is not known."""
+    constant = value.owner.source.owner if isinstance(value.owner, vector.BroadcastOp) else value.owner
+    known = constant.value if isinstance(constant, arith.ConstantOp) else None
+    return known.value.data if isinstance(known, IntegerAttr) else None
 
 
 def inlines_broadcast(op: vector.BroadcastOp) -> bool:

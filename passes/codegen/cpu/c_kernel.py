@@ -15,10 +15,12 @@ from xdsl.ir import Block, Operation, SSAValue
 from mlc.dialects import kernel
 from mlc.dialects.types import element_of
 from mlc.passes.codegen.c_like import c_memory
-from mlc.passes.codegen.c_like.c_inline import has_partial_sums, inlines, is_dot
+from mlc.passes.codegen.c_like.c_inline import has_partial_sums, inlines, is_dot, nibbles
 from mlc.passes.codegen.c_like.c_ops import expression
 from mlc.passes.codegen.c_like.c_types import element, layout
 from mlc.passes.codegen.cpu.c_kernel_memory import CKernelMemory
+
+TABLE = 16  # floats in a register that a table of 4 bits fills
 
 
 def print_kernel(fn: kernel.FuncOp, symbol: str, lanes: int) -> str:
@@ -75,6 +77,10 @@ class _Printer(CKernelMemory):
         target = layout(result.type, self.lanes)
         source = element(op.operands[0].type)
         if is_dot(op) and inlines(result):
+            return
+        if (words := nibbles(op)) and source == "i32" and {c.width for c in target.chunks} == {TABLE}:
+            table = f"mlc_nibbles_{target.element}x{TABLE}"
+            self.define(result, [f"{table}({word}, {words[1]})" for word in self.env[words[0]].names])
             return
         dot = next((v.owner for v in op.operands if is_dot(v.owner) and inlines(v)), None)
         name = dot.op.data if isinstance(dot, kernel.LanewiseOp) else name

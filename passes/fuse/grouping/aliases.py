@@ -71,6 +71,13 @@ def pairs_of_aliases(module: ModuleOp) -> dict[str, set[tuple[int, int]]]:
     return asked
 
 
+def scatter_of(fn: kernel.FuncOp) -> kernel.LibraryCallOp | None:
+    """The library call that scatters updates into its first argument, if that is the whole kernel: it reads of the data
+    the elements alone that it writes."""
+    calls = [op for op in fn.block.ops if isinstance(op, kernel.LibraryCallOp)]
+    return calls[0] if len(calls) == 1 and calls[0].function.data.startswith("scatter") else None
+
+
 def states_of(main: FuncOp) -> dict[int, str]:
     """Return the arguments that are state of the model, with the names of the weights that are their first values ("":
     zeros)."""

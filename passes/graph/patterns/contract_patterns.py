@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from mlc.dialects.graph import BroadcastOp, ConstantOp, ContractOp, TransposeOp, WeightOp, ints_of
+from mlc.dialects.graph import (
+    BroadcastOp,
+    ConstantOp,
+    ContractOp,
+    ReshapeOp,
+    ScatterOp,
+    SliceOp,
+    TransposeOp,
+    WeightOp,
+    ints_of,
+)
 from mlc.dialects.semantics.dims import product
 from mlc.dialects.types import element_of, shape_of
 from mlc.passes.rewriter import Rewrite, producer
@@ -31,8 +41,8 @@ def contract_unstretched(op: ContractOp) -> Rewrite:
 def contract_transposed(op: ContractOp) -> Rewrite:
     """contract "mk,kn->mn"(a, transpose(b)) → contract "mk,nk->mn"(a, b), for a ``b`` that is not constant.
 
-    It applies if there are so few rows m that a sum along k costs less than moving b, or if b holds halves, which
-    tensor cores read in either order.
+    It applies if there are so few rows m that a sum along k costs less than moving b, as there may be where b is a
+    cache, or if b holds halves, which tensor cores read in either order.
     """
     move = producer(op.rhs, TransposeOp)
     if move is None or op.layouts or isinstance(move.input.owner, WeightOp | ConstantOp) or not op.rhs.has_one_use():
@@ -41,9 +51,17 @@ def contract_transposed(op: ContractOp) -> Rewrite:
     stored = "".join(rhs[perm.index(n)] for n in range(len(perm)))
     last, rows = stored[-1], product(extents[i] for i in lhs if i in result and i not in rhs)
     few = isinstance(rows, int) and isinstance(k := extents[last], int) and DOT * rows <= k
+    few = few or not isinstance(rows, int) and is_cache(move.input)
     if last in result or not (few or op.product and element_of(op.rhs) in ("f16", "bf16")):
         return None
     return [ContractOp(f"{lhs},{stored}->{result}", op.lhs, move.input, product=op.product)]
+
+
+def is_cache(value: SSAValue) -> bool:
+    """Return whether a value is read from rows that a scatter has written into: a run adds a few to many."""
+    while isinstance(value.owner, ReshapeOp | BroadcastOp | TransposeOp | SliceOp):
+        value = value.owner.operands[0]
+    return isinstance(value.owner, ScatterOp)
 
 
 def contract_moved(op: ContractOp) -> Rewrite:

@@ -35,7 +35,7 @@ def contraction(statements: Sequence[StatementView], target: CpuTarget, balanced
         return
     for a, others in factors(first):
         if not a.depends_on(lanes) and all(unit_stride(b, lanes) for b in others):
-            roles = OperandRoles(first, lanes, a, others[0])
+            roles = OperandRoles(first, lanes, a, others[0], len(others) > 1)
             if not roles.slides:
                 yield from _plans(statements, roles, target, _balanced(first) if balanced else (SUM_BLOCK, UNCUT))
             return

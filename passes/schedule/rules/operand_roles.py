@@ -72,6 +72,7 @@ class OperandRoles:
     lanes: str
     a: Access
     b: Access
+    dequantized: bool = False  # B is computed from integers and scales, anew for each tile of rows
 
     @property
     def rows(self) -> list[str]:

@@ -52,7 +52,7 @@ def _tiles_of_width(roles: OperandRoles, width: int, target: CpuTarget) -> Itera
         panels = [rows_of(i, bounds[i], blocks) for i in panel]
         times = tiles_of_lanes * sum((n or panel_extent / s) for s, n in (panels[0].sizes if panels else ((1, 1),)))
         items = (lanes, *panels)
-        rows = _rows(roles.rows, bounds, limit, blocks * vectors, target)
+        rows = _rows(roles, limit, blocks * vectors, target)
         yield [(cost * times, (*items, *row)) for cost, row in rows]
 
 
@@ -67,11 +67,10 @@ def _cost(tile: Tile) -> float:
     return tile[0]
 
 
-def _rows(
-    rows: list[str], bounds: dict[str, DimLike], limit: int, vectors: int, target: CpuTarget
-) -> Iterator[tuple[float, Items]]:
+def _rows(roles: OperandRoles, limit: int, vectors: int, target: CpuTarget) -> Iterator[tuple[float, Items]]:
     """Yield row loops with at most ``limit`` rows for each tile, with the cycles of one step of the reduction over all
     rows."""
+    rows, bounds, rest = roles.rows, roles.s.bounds, _rest(roles)
     if not rows:
         yield target.fma_cycles(1, vectors), ()
         return
@@ -79,12 +78,21 @@ def _rows(
     outer = math.prod(size_of(bounds[r]) for r in rows[:-1])
     # the taller tile first at equal cycles: it reads less of B
     if len(rows) > 1 and isinstance(bounds[inner], int) and 2 * extent <= limit:
-        tiles = rows_of(rows[-2], bounds[rows[-2]], limit // extent)
+        tiles = rows_of(rows[-2], bounds[rows[-2]], limit // extent, rest)
         cycles = _cycles(bounds[rows[-2]], tiles.sizes, extent, vectors, target)
         others = math.prod(size_of(bounds[r]) for r in rows[:-2])
         yield others * cycles, (tiles, TiledLoop(inner, ((extent, 1),)))
-    for tiles in (rows_of(inner, bounds[inner], size) for size in _row_counts(bounds[inner], limit)):
+    for tiles in (rows_of(inner, bounds[inner], size, rest) for size in _row_counts(bounds[inner], limit)):
         yield outer * _cycles(bounds[inner], tiles.sizes, 1, vectors, target), (tiles,)
+
+
+def _rest(roles: OperandRoles) -> Sequence[int]:
+    """Return the sizes of the last tiles of a symbolic number of rows, which may be one row, as in the steps of a
+    decoder. A batched product reads its right operand once a call, and a dequantized one computes it anew."""
+    if roles.dequantized:
+        return (4, 2, 1)
+    batched = any(i not in (*roles.rows, *roles.panels, roles.lanes) for i in roles.s.parallel)
+    return (1,) if batched else ()
 
 
 def _row_counts(extent: DimLike, limit: int) -> Sequence[int]:

@@ -34,6 +34,7 @@
 #define MLC_USE_DRAWING 0x100000
 
 #define MLC_USE_PAIRS (0x200000 | MLC_USE_F32 | MLC_USE_I32) /* mlc_pairs.h */
+#define MLC_USE_NIBBLES (0x400000 | MLC_USE_F32 | MLC_USE_I32) /* integers of 4 bits as floats: mlc_int8.h */
 
 #ifndef MLC_PARTS
 #define MLC_PARTS -1

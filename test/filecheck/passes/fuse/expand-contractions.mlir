@@ -70,7 +70,7 @@ func.func @in_turn(%q: tensor<6x5x4xf32>, %k: tensor<1x2x4x7xf32>, %v: tensor<1x
 // CHECK:      func.func @other_groups
 // CHECK:      graph.contract "abmk,akn->abmn"
 // CHECK-NOT:  graph.reshape{{.*}} -> tensor<6x5x7xf32>
-// CHECK:      [[V:%\w+]] = graph.reshape(%vr) {shape = ["2", "3", "7", "8"]}
+// CHECK:      [[V:%\w+]] = graph.reshape(%vb) {shape = ["2", "3", "7", "8"]}
 // CHECK-NEXT: graph.contract "abmn,abnv->abmv"({{.*}}, [[V]])
 // CHECK:      func.func @in_turn
 // CHECK-NOT:  graph.broadcast
@@ -140,3 +140,20 @@ func.func @reduced(%a: tensor<5x6xf32>, %b: tensor<2x1x4xf32>) -> tensor<5x4xf32
 // CHECK:      graph.contract "mk,nk->mn"(%a, %r)
 // CHECK:      func.func @reduced
 // CHECK:      graph.contract "mk,kn->mn"(%a, %r)
+
+// -----
+
+// Keys and values are stored token by token, and each serves two heads: the equations read them where they are.
+
+func.func @of_tokens(%q: tensor<4x1x8xf32>, %k: tensor<7x2x8xf32>) -> tensor<4x1x7xf32> {
+  %t = graph.transpose(%k) {perm = array<i64: 1, 0, 2>} : (tensor<7x2x8xf32>) -> tensor<2x7x8xf32>
+  %u = graph.reshape(%t) {shape = ["2", "1", "7", "8"]} : (tensor<2x7x8xf32>) -> tensor<2x1x7x8xf32>
+  %b = graph.broadcast(%u) {shape = ["2", "2", "7", "8"]} : (tensor<2x1x7x8xf32>) -> tensor<2x2x7x8xf32>
+  %r = graph.reshape(%b) {shape = ["4", "7", "8"]} : (tensor<2x2x7x8xf32>) -> tensor<4x7x8xf32>
+  %s = graph.contract "bmk,bnk->bmn"(%q, %r) : (tensor<4x1x8xf32>, tensor<4x7x8xf32>) -> tensor<4x1x7xf32>
+  func.return %s : tensor<4x1x7xf32>
+}
+
+// CHECK:      func.func @of_tokens
+// CHECK-NEXT: [[Q:%\w+]] = graph.reshape(%q)
+// CHECK-NEXT: graph.contract "{{abmk,nak|bamk,nbk}}->{{abmn|bamn}}"([[Q]], %k)

@@ -17,4 +17,4 @@ kernel.func @gather(%t: tensor<9x4xf32>, %ids: tensor<?xi64, #graph.dims<["n"]>>
   kernel.return %0 : tensor<?x4xf32, #graph.dims<["n", "4"]>>
 }
 
-// CHECK:      kernel.func @gather({{.*}}bytes = "24*n+144">} {
+// CHECK:      kernel.func @gather({{.*}}bytes = "min(16*n, 144)+24*n">} {

@@ -9,9 +9,9 @@ func.func @main(%x: tensor<3x16xf32>) -> tensor<3x10xf32> {
 // CHECK:      func.func @main(%x: tensor<3x16xf32>) -> tensor<3x10xf32> {
 // CHECK-NEXT: %w = graph.weight "w" : tensor<10x2xi32>
 // CHECK-NEXT: %0 = graph.pad(%w) {graph.node = ["/m"], low = ["0", "0"], high = ["6", "0"], interior = array<i64: 0, 0>, value = "0"} : (tensor<10x2xi32>) -> tensor<16x2xi32>
-// CHECK-NEXT: %1 = graph.reshape(%0) {graph.node = ["/m"], shape = ["2", "8", "2"]} : (tensor<16x2xi32>) -> tensor<2x8x2xi32>
-// CHECK-NEXT: %2 = graph.transpose(%1) {graph.node = ["/m"], perm = array<i64: 0, 2, 1>} : (tensor<2x8x2xi32>) -> tensor<2x2x8xi32>
-// CHECK-NEXT: %3 = graph.compute "(x0[i0, ((r0 * 8) + r1)] * f32(((x1[(i1 // 8), r0, (i1 % 8)] >> i32((r1 * 4))) & 15)))"(%x, %2) {graph.node = ["/m"], shape = ["3", "10"], reduce = ["2", "8"], monoid = "add"} : (tensor<3x16xf32>, tensor<2x2x8xi32>) -> tensor<3x10xf32>
+// CHECK-NEXT: %1 = graph.reshape(%0) {graph.node = ["/m"], shape = ["1", "16", "2"]} : (tensor<16x2xi32>) -> tensor<1x16x2xi32>
+// CHECK-NEXT: %2 = graph.transpose(%1) {graph.node = ["/m"], perm = array<i64: 0, 2, 1>} : (tensor<1x16x2xi32>) -> tensor<1x2x16xi32>
+// CHECK-NEXT: %3 = graph.compute "(x0[i0, ((r0 * 8) + r1)] * f32(((x1[(i1 // 16), r0, (i1 % 16)] >> i32((r1 * 4))) & 15)))"(%x, %2) {graph.node = ["/m"], shape = ["3", "10"], reduce = ["2", "8"], monoid = "add"} : (tensor<3x16xf32>, tensor<1x2x16xi32>) -> tensor<3x10xf32>
 // CHECK-NEXT: func.return %3 : tensor<3x10xf32>
 
 // -----
@@ -25,9 +25,9 @@ func.func @bytes(%x: tensor<3x16xf32>) -> tensor<3x10xf32> {
 }
 
 // CHECK:      func.func @bytes
-// CHECK:      [[W:%\w+]] = graph.transpose({{.*}} -> tensor<2x16x8xi8>
-// CHECK:      [[S:%\w+]] = graph.reshape({{.*}} -> tensor<2x8xf32>
-// CHECK-NEXT: graph.compute "(x0[i0, r0] * (f32(x1[(i1 // 8), r0, (i1 % 8)]) * x2[(i1 // 8), (i1 % 8)]))"(%x, [[W]], [[S]])
+// CHECK:      [[W:%\w+]] = graph.transpose({{.*}} -> tensor<1x16x16xi8>
+// CHECK:      [[S:%\w+]] = graph.reshape({{.*}} -> tensor<1x16xf32>
+// CHECK-NEXT: graph.compute "(x0[i0, r0] * (f32(x1[(i1 // 16), r0, (i1 % 16)]) * x2[(i1 // 16), (i1 % 16)]))"(%x, [[W]], [[S]])
 
 // -----
 

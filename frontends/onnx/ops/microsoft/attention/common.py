@@ -80,4 +80,6 @@ def split_heads(node: Node, heads: int, shared: int) -> tuple[Tensor, Tensor, Te
 
 def repeated(build: Builder, x: Tensor, times: int) -> Tensor:
     """``x`` with each head repeated ``times`` times."""
-    return build.compute(f"x0[i0, i1 // {times}, i2, i3]", [x], (x.shape[0], x.shape[1] * times, *x.shape[2:]))
+    batch, heads, *rest = x.shape
+    wide = build.broadcast(build.reshape(x, (batch, heads, 1, *rest)), (batch, heads, times, *rest))
+    return build.reshape(wide, (batch, heads * times, *rest))

@@ -49,7 +49,7 @@ def _packed_product(node: Node) -> Tensor:
     integer = f"((x1[i1, r0, r1] >> i32(r2 * {bits})) & {2**bits - 1})"
     centred, zeros = f"f32({integer} - {2 ** (bits - 1)})", _zeros(node, n, blocks, bits)
     if zeros is not None:
-        centred = f"f32({integer} - i32(x3[i1, r0]))" if zeros.element == "ui8" else f"(f32({integer}) - x3[i1, r0])"
+        centred = f"(f32({integer}) - f32(x3[i1, r0]))"
     text = f"x0[i0, r0 * {block} + r1 * {per} + r2] * ({centred} * x2[i1, r0])"
     operands = [flat, packed, scales, *([] if zeros is None else [zeros])]
     return build.compute(text, operands, (flat.shape[0], n), (blocks, block // per, per), "add")
