@@ -112,14 +112,14 @@ def _sink(op: ContractOp | ConvOp, numerics: str, weights: WeightStore, constant
 def _factors(op: Operation, operands: Sequence[SSAValue], element: str, weights: WeightStore) -> list[SSAValue] | None:
     """Return the narrowest operands for the product ``op``; None if ``operands`` are not both widened, or from types
     that cannot be multiplied with each other."""
-    narrow = [_narrow(v, element) for v in operands]
+    narrow = [narrowed(v, element) for v in operands]
     types = [element_of(v) for v in narrow if v is not None]
     if element == "f32" and len(types) == 1:
         narrow = [n or _rounded(v, types[0], weights, OpBuilder(op)) for n, v in zip(narrow, operands, strict=True)]
     found = [v for v in narrow if v is not None]
     if len(found) < 2 or element != "f32":
         return found if len(found) == 2 else None
-    narrowest = [v if element_of(v) in FLOAT8 else _narrow(v, element_of(v)) for v in found]
+    narrowest = [v if element_of(v) in FLOAT8 else narrowed(v, element_of(v)) for v in found]
     floats = [v for v in narrowest if v is not None]
     if len(floats) == 2:
         return floats
@@ -150,15 +150,15 @@ def _weight_only(
     outside = out_of_sum(op, found, builder) if found else None
     if found is None or outside is None or (left and {element_of(v.value) for v in (left, found)} <= {*FLOAT8}):
         return None, [], None
-    return [_narrow(op.lhs, "f32") or op.lhs, found.value], *outside
+    return [narrowed(op.lhs, "f32") or op.lhs, found.value], *outside
 
 
-def _narrow(value: SSAValue, element: str) -> SSAValue | None:
+def narrowed(value: SSAValue, element: str) -> SSAValue | None:
     """Return the operand of the cast that widens ``value``; data movement after the cast is repeated on this operand.
     Return None if there is no such cast."""
     if isinstance(move := value.owner, Move):
         fixed = isinstance(move, PadOp) and move.number != 0 or isinstance(move, ReshapeOp) and move.barrier is not None
-        inner = None if fixed else _narrow(move.input, element)
+        inner = None if fixed else narrowed(move.input, element)
         if inner is None:
             return None
         return OpBuilder(move).emit(_moved(move, inner))

@@ -114,6 +114,32 @@ def test_special_values_pass() -> None:
     np.testing.assert_array_equal(got, np.repeat(expected[:, None], 16, 1))
 
 
+def of_bf16(node: onnx.NodeProto, x: Array, w: Array) -> onnx.ModelProto:
+    """A model whose tensors are bf16."""
+    made = helper.make_tensor_value_info("y", onnx.TensorProto.BFLOAT16, None)
+    given = helper.make_tensor_value_info("x", onnx.TensorProto.BFLOAT16, x.shape)
+    kept = helper.make_tensor("w", onnx.TensorProto.BFLOAT16, w.shape, w.tobytes(), raw=True)
+    graph = helper.make_graph([node], "g", [given], [made], [kept])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
+
+
+@pytest.mark.parametrize("kind", ["MatMul", "Conv"])
+def test_models_of_bf16_keep_their_factors(kind: str) -> None:
+    """By default too, as no value changes; in strict numerics they are cast to f32."""
+    shapes = ((37, 77), (77, 45)) if kind == "MatMul" else ((1, 40, 9, 7), (33, 40, 3, 3))
+    x, w = (data(*shape).astype(ml_dtypes.bfloat16) for shape in shapes)
+    proto = of_bf16(helper.make_node(kind, ["x", "w"], ["y"]), x, w)
+    for numerics in ("default", "relaxed"):
+        assert layouts(proto, numerics=numerics).count("dot2") == 1
+    assert "dot2" not in layouts(proto, numerics="strict") + layouts(proto, "x86-64-v4")
+    if not set(targets.get(PAIRS).features) <= HERE:
+        return
+    expected, got = (mlc.compile(proto, numerics=n, target=PAIRS).run({"x": x})["y"] for n in ("strict", "default"))
+    wide, exact = got.astype(np.float64), expected.astype(np.float64)
+    assert np.mean(wide == exact) > 0.98  # sums in another order round to a neighbour now and then
+    np.testing.assert_allclose(wide, exact, rtol=2**-7, atol=1e-6 * np.abs(exact).max())
+
+
 def test_what_stays_in_f32() -> None:
     """Numerics by default, targets without the instruction, short sums, few columns, depthwise, products of inputs."""
     proto = model([helper.make_node("MatMul", ["x", "w"], ["y"])], [8, 64], {"w": data(64, 32)}, ["y"])

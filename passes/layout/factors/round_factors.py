@@ -6,13 +6,15 @@
     %y = graph.contract "mk,kn->mn"(%a, %b) {product = "f32(x0) * f32(x1)"}
 
 A machine with an instruction for pairs of bf16 makes twice as many products a second, and weights take half the memory.
-The pass belongs to ``numerics = "relaxed"``. Products that the layouts of pairs do not fit stay as they are: depthwise
+That belongs to ``numerics = "relaxed"``. In a model of bf16 the factors are rounded already, so that by default their
+casts to f32 are left out (``exactly``). Products that the layouts of pairs do not fit stay as they are: depthwise
 convolutions, sums of few terms and results of few columns.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -23,8 +25,10 @@ from xdsl.passes import ModulePass
 from mlc.dialects.graph import ContractOp, ConvOp, MapOp, PadOp, dims_of, ints_of
 from mlc.dialects.types import element_of, shape_of
 from mlc.passes.context import target_of
+from mlc.passes.graph.patterns.cleanup import eliminate_dead
 from mlc.passes.graph.patterns.constants import constant_values
 from mlc.passes.layout.blocking.packed_products import OF_HALVES
+from mlc.passes.layout.sink_casts import narrowed
 from mlc.passes.op_builder import OpBuilder
 from mlc.passes.rewriter import bodies, erase_unused
 
@@ -34,9 +38,13 @@ COLUMNS = 16  # of a result: a vector
 
 @dataclass(frozen=True)
 class RoundFactors(ModulePass):
-    """Round the factors of products with constant weights to bf16, where the target multiplies pairs of these."""
+    """Round the factors of products with constant weights to bf16, where the target multiplies pairs of these.
+
+    ``exactly``: only products whose factors are cast from bf16, and keep their values.
+    """
 
     name = "round-factors"
+    exactly: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if not target_of(ctx).multiplies_pairs:
@@ -46,7 +54,8 @@ class RoundFactors(ModulePass):
             for each in [o for o in body.ops if isinstance(o, ContractOp | ConvOp)]:
                 plain = element_of(each.result) == "f32" and not each.product and not each.layouts
                 if plain and _pays(each, constants):
-                    _round(each, rounded)
+                    _round(each, _stored(each) if self.exactly else _rounded(each, rounded))
+        eliminate_dead(op)
 
 
 def _pays(op: ContractOp | ConvOp, constants: set[SSAValue]) -> bool:
@@ -73,8 +82,11 @@ def _is_matrix_product(op: ContractOp, constants: set[SSAValue]) -> bool:
     return plain and all(isinstance(n, int) and n >= least for n, least in zip(sizes, (TERMS, COLUMNS), strict=True))
 
 
-def _round(op: ContractOp | ConvOp, rounded: dict[SSAValue, SSAValue]) -> None:
-    lhs, rhs = (_rounded(v, OpBuilder(op), rounded) for v in op.operands)
+def _round(op: ContractOp | ConvOp, factors: Sequence[SSAValue]) -> None:
+    """Replace ``op`` by the product of ``factors``, if there are two."""
+    if len(factors) < 2:
+        return
+    lhs, rhs = factors
     made: ContractOp | ConvOp
     if isinstance(op, ContractOp):
         made = ContractOp(op.equation.data, lhs, rhs, OF_HALVES)
@@ -86,12 +98,22 @@ def _round(op: ContractOp | ConvOp, rounded: dict[SSAValue, SSAValue]) -> None:
     erase_unused([op])
 
 
-def _rounded(value: SSAValue, builder: OpBuilder, rounded: dict[SSAValue, SSAValue]) -> SSAValue:
+def _stored(op: ContractOp | ConvOp) -> list[SSAValue]:
+    """Return the factors of ``op`` that are bf16, cast to f32."""
+    found = [narrowed(v, "f32") for v in op.operands]
+    return [v for v in found if v is not None and element_of(v) == "bf16"]
+
+
+def _rounded(op: ContractOp | ConvOp, rounded: dict[SSAValue, SSAValue]) -> list[SSAValue]:
+    return [_in_bf16(v, OpBuilder(op), rounded) for v in op.operands]
+
+
+def _in_bf16(value: SSAValue, builder: OpBuilder, rounded: dict[SSAValue, SSAValue]) -> SSAValue:
     """Return ``value`` in bf16; a padding with zeros pads what is rounded."""
     pad = value.owner
     if value not in rounded:
         if isinstance(pad, PadOp) and pad.number == 0:
-            inner = _rounded(pad.input, builder, rounded)
+            inner = _in_bf16(pad.input, builder, rounded)
             moved = PadOp(inner, dims_of(pad.low), dims_of(pad.high), "0", ints_of(pad.interior))
             rounded[value] = builder.emit(moved)
         else:
