@@ -43,6 +43,7 @@ class WeightStore:
         self._entries: dict[str, Entry] = {}
         self._spool: int | None = None
         self._end = 0
+        self._copied: WeightStore | None = None  # the store whose file the copied entries read
 
     def __contains__(self, name: str) -> bool:
         return name in self._entries
@@ -55,6 +56,12 @@ class WeightStore:
 
     def entry(self, name: str) -> Entry:
         return self._entries[name]
+
+    def copy(self) -> WeightStore:
+        """Return a store with the same entries; arrays that are added to it are not in this one."""
+        made = WeightStore()
+        made._entries, made._copied = dict(self._entries), self
+        return made
 
     def add(self, name: str, array: Array) -> str:
         """Store ``array`` under ``name``, or under a fresh variation of a name in use; return the name used."""

@@ -16,3 +16,7 @@ class Imported:
     module: ModuleOp
     weights: WeightStore
     name: str
+
+    def copy(self) -> Imported:
+        """Return a copy for passes, which change the module and add weights."""
+        return Imported(self.module.clone(), self.weights.copy(), self.name)

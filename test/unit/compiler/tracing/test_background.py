@@ -52,6 +52,21 @@ class _Held:
         return self.work()
 
 
+def test_a_trace_is_lowered_once(held: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The compiler changes a copy of the module that the interpreter runs, and adds weights to a copy of its store."""
+    calls: list[str] = []
+    lower = traced.import_trace
+    monkeypatch.setattr(traced, "import_trace", lambda *given: (calls.append(given[2]), lower(*given))[1])
+    table = RNG.normal(size=(5, 40_000))  # in the file of large weights
+    f = mlc.jit(lambda x: mnp.exp(x) @ table)
+    x = RNG.normal(size=(3, 5))
+    np.testing.assert_allclose(f(x), np.exp(x) @ table)
+    made = held[0].result()
+    np.testing.assert_allclose(made(x), np.exp(x) @ table)
+    np.testing.assert_allclose(f(x), np.exp(x) @ table)
+    assert len(calls) == 1
+
+
 def test_the_interpreter_answers_first(held: list[Any]) -> None:
     f = mlc.jit(lambda x, y: {"a": mnp.sin(x) @ y, "b": x})
     x, y = RNG.normal(size=(3, 5)), RNG.normal(size=(5, 2))
