@@ -183,7 +183,8 @@ def _hold(x: SSAValue, line: Line, mesh: MeshAttr) -> None:
     else:
         first = x.owner.first_op
         assert first is not None
-        x.owner.insert_op_before(made, first)
+        nodes = next((source_nodes(use.operation) for use in x.uses if source_nodes(use.operation)), ())
+        x.owner.insert_op_before(with_nodes(made, nodes), first)
     x.replace_uses_with_if(made.result, lambda use: use.operation is not made)
 
 

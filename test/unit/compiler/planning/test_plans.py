@@ -11,7 +11,7 @@ import pytest
 import mlc
 import mlc.numpy as mnp
 from benchmarks.plans import Size, block, block_types, spec
-from mlc import P, optim
+from mlc import P, comm, optim
 from mlc.comm.link import Link
 from mlc.dialects.comm import CommOp
 from mlc.dialects.semantics.interpreter import main_of
@@ -70,6 +70,17 @@ def test_ranks_compute_the_step_and_send_the_bytes_of_the_plan(axes: dict[str, i
     close(divided.simulate(*given), mlc.jit(step)(*given))
     said = float(re.findall(r"a rank sends ([\d,]+)", divided.plan(*given))[0].replace(",", ""))
     assert said > 0 and sent(divided._of(given, {})[0]._lowered[0]) == said
+
+
+def test_ranks_compile_a_plan_and_run_it_twice() -> None:
+    """Weights in parts that are held whole: parts of the first call are arguments of the second."""
+    w, x = [draw(16, 16) for _ in range(3)], draw(512, 16)
+    auto = Auto(cluster=FAST, fixed={"w": P("data"), "x": P("data")})
+    divided = mlc.jit(gradients, mesh=mlc.Mesh(data=2), shardings=auto, results="auto")
+    assert "held" in divided.plan(w, x)
+    one = mlc.jit(gradients)
+    for found in comm.in_threads(2, lambda rank: [each.whole() for each in divided(divided(w, x), x)]):
+        close(found, one(one(w, x), x))
 
 
 def test_auto_takes_the_rates_of_the_target_and_keeps_results_whole() -> None:
