@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -30,6 +31,12 @@ def command(
     temperature: Annotated[float, typer.Option(help="0: the most likely token; higher: more varied.")] = 0.0,
     top_k: Annotated[int, typer.Option(help="Draw from so many of the likeliest tokens; 0: from all.")] = 0,
     top_p: Annotated[float, typer.Option(help="Draw from the fewest tokens of this probability.")] = 1.0,
+    min_p: Annotated[
+        float, typer.Option(help="Draw from tokens of at least this share of the largest probability.")
+    ] = 0.0,
+    repetition_penalty: Annotated[
+        float, typer.Option(help="Above 1: tokens of prompt and text become less likely.")
+    ] = 1.0,
     seed: Annotated[int | None, typer.Option(min=0, help="Draw the same tokens again.", show_default=False)] = None,
     stop: Annotated[
         list[int] | None, typer.Option(help="A token that ends the text [default: those of the model's configuration].")
@@ -38,6 +45,7 @@ def command(
     cache: Annotated[
         int, typer.Option(min=0, help="Most tokens of prompt and text; 0: a power of two from 2048 on.")
     ] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print tokens, text and speed as JSON, at the end.")] = False,
     threads: Threads = 0,
     no_tuned: NoTuned = False,
 ) -> None:
@@ -55,7 +63,9 @@ def command(
 
     if (prompt is None) == (tokens is None):
         raise InputError("The prompt is given twice, or not at all", hint="Give --prompt TEXT or --tokens 1,2,3")
-    Sampling(temperature, top_k, top_p)
+    how = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
+    how["repetition_penalty"] = repetition_penalty
+    Sampling(**how)  # type: ignore[arg-type]
     reader = None
     if prompt is not None:
         reader = Tokenizer(tokenizer or beside(model, "tokenizer.json") or model.with_name("tokenizer.json"))
@@ -63,9 +73,12 @@ def command(
     room = cache or room_for(len(given) + count)
     session = Session.open(model, threads or None, chunk, tuned=not no_tuned, room=room)
     ends = set(stop) if stop else ends_of(model)
-    made = generate(
-        session, given, count, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed, stop=ends
-    )  # fmt: skip
+    made = generate(session, given, count, seed=seed, stop=ends, **how)  # type: ignore[arg-type]
+    if as_json:
+        found = list(made)
+        text = {"text": reader.decode(found)} if reader else {}
+        print(json.dumps({"tokens": found, **text, **_record(session, threads)}, indent=1))
+        return
     _write(made, prompt, reader)
     _tell(session, threads)
 
@@ -88,20 +101,33 @@ def _write(made: Iterable[int], prompt: str | None, reader: Tokenizer | None) ->
         text = visible(printer.new(token)) if printer else f"{',' if number else ''}{token}"
         print(text, end="", flush=True)
     print()
+    sys.stdout.flush()
 
 
 def _tell(session: Session, threads: int) -> None:
     """The speed of both phases, on stderr."""
-    from mlc.tools.peak import peak_of
     from mlc.tools.progress import Verbosity, note, verbosity
 
-    timing = session.timing
-    rate = timing.prompt_tokens / max(timing.prompt_seconds, 1e-9)
-    note(f"prompt: {timing.prompt_tokens} tokens, {rate:,.1f} tokens/s")
-    if not timing.steps or verbosity is Verbosity.QUIET:
+    if verbosity is Verbosity.QUIET:
         return
-    seconds, moved = timing.step_seconds / timing.steps, session.bytes_of_a_step()
-    share = peak_of("cpu", threads).share_text(0, moved, seconds)
-    sys.stdout.flush()
-    note(f"text: {timing.steps} tokens, {1 / seconds:,.1f} tokens/s, {moved / 1e6:,.1f} MB a token")
-    note(f"{moved / seconds / 1e9:.2f} GB/s, {share} of the measured read bandwidth")
+    found = _record(session, threads)
+    note(f"prompt: {found['prompt_tokens']} tokens, {found['prompt_tokens_per_second']:,.1f} tokens/s")
+    if "tokens_per_second" not in found:
+        return
+    rate, moved = found["tokens_per_second"], found["bytes_per_token"]
+    note(f"text: {session.timing.steps} tokens, {rate:,.1f} tokens/s, {moved / 1e6:,.1f} MB a token")
+    note(f"{moved * rate / 1e9:.2f} GB/s, {found['share_text']} of the measured read bandwidth")
+
+
+def _record(session: Session, threads: int) -> dict[str, Any]:
+    """The times of a session, and the share of the read bandwidth in the steps after the prompt."""
+    from mlc.tools.peak import peak_of
+
+    timing = session.timing
+    found: dict[str, Any] = {"prompt_tokens": timing.prompt_tokens}
+    found["prompt_tokens_per_second"] = timing.prompt_tokens / max(timing.prompt_seconds, 1e-9)
+    if timing.steps:
+        seconds, moved, peak = timing.step_seconds / timing.steps, session.bytes_of_a_step(), peak_of("cpu", threads)
+        found |= {"tokens_per_second": 1 / seconds, "bytes_per_token": moved, "read_bandwidth": peak.bytes}
+        found |= {"share": peak.share(0, moved, seconds), "share_text": peak.share_text(0, moved, seconds)}
+    return found

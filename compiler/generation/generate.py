@@ -21,6 +21,8 @@ def generate(
     temperature: float = 0.0,
     top_k: int = 0,
     top_p: float = 1.0,
+    min_p: float = 0.0,
+    repetition_penalty: float = 1.0,
     seed: int | None = None,
     stop: Collection[int] = (),
     threads: int | None = None,
@@ -32,14 +34,15 @@ def generate(
         model: an ONNX decoder with ``input_ids``, ``logits`` and, where it has them, ``past…`` and ``present…`` caches;
             or a :class:`mlc.generation.session.Session`, which is compiled already and says the times.
         prompt: token numbers.
-        temperature, top_k, top_p: how tokens are drawn; a temperature of 0 takes the most likely one.
+        temperature, top_k, top_p, min_p: how tokens are drawn; a temperature of 0 takes the most likely one.
+        repetition_penalty: of tokens of the prompt and of those since; above 1 they become less likely.
         seed: the same numbers for the same seed.
         chunk: tokens of a prompt that are read at once.
 
     Raises:
         InputError: no decoder, a token that is not in the vocabulary, or more tokens than the caches have room for.
     """
-    sampling = Sampling(temperature, top_k, top_p)
+    sampling = Sampling(temperature, top_k, top_p, min_p, repetition_penalty)
     if count < 1:
         raise InputError(f"{count} tokens are no text", hint="Give 1 or more")
     room = room_for(len(prompt) + count)
@@ -58,7 +61,7 @@ def _generated(
     session.start()
     logits = session.read(prompt)
     for number in range(count):
-        token = sampling.draw(logits, random)
+        token = sampling.draw(logits, random, session.ids)
         yield token
         if token in stop:
             return

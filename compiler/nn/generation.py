@@ -33,9 +33,7 @@ class KVCache(NamedTuple):
     def append(self, keys: Any, values: Any) -> KVCache:
         """With keys and values [batch, heads, t, size] of t more tokens. Tokens beyond the last place are lost."""
         at = self.length + mnp.arange(as_array(keys).shape[2])
-        return KVCache(
-            self.keys.at[:, :, at].set(keys), self.values.at[:, :, at].set(values), self.length + len(at)
-        )
+        return KVCache(self.keys.at[:, :, at].set(keys), self.values.at[:, :, at].set(values), self.length + len(at))
 
 
 def cached_attention(
@@ -73,6 +71,8 @@ def generate(
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float | None = None,
+    min_p: float | None = None,
+    repetition_penalty: float = 1.0,
     eos: int | None = None,
     pad: int = 0,
 ) -> Array:
@@ -82,7 +82,8 @@ def generate(
     with them: a tree, such as a ``KVCache`` for each layer, with room for ``t + max_new_tokens`` tokens. It is traced
     twice, for the prompt and for one token, and ``mlc.jit(generate)`` is one program with a loop.
 
-    Without a ``key`` the token with the largest score follows, else one is drawn (``sample_token``). What follows the
+    Without a ``key`` the token with the largest score follows, else one is drawn (``sample_token``);
+    ``repetition_penalty`` is one for tokens of the prompt and of what follows. What follows the
     token ``eos`` in a row is ``pad``; when all rows have ended the loop does.
 
     Raises:
@@ -92,29 +93,35 @@ def generate(
     if tokens.ndim != 2 or tokens.shape[1] == 0 or max_new_tokens < 1:
         what = f"{max_new_tokens} tokens cannot follow a prompt of shape {list(tokens.shape)}"
         raise InputError(what, hint="Give a prompt [batch, t] with t from 1 on, and max_new_tokens from 1 on")
-    how = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
+    how = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
     keys = None if key is None else mnp.random.split(key, max_new_tokens)
+    rows, penalized = mnp.arange(tokens.shape[0]), repetition_penalty != 1
 
-    def drawn(n: Any, scores: Any) -> Array:
-        one = None if keys is None else keys[n]
-        return sample_token(as_array(scores)[:, -1], one, **how).astype(tokens.dtype)  # type: ignore[arg-type]
+    def drawn(n: Any, scores: Any, seen: Any) -> Array:
+        one, last = None if keys is None else keys[n], as_array(scores)[:, -1]
+        penalty = {"repetition_penalty": repetition_penalty, "seen": seen} if penalized else {}
+        return sample_token(last, one, **how, **penalty).astype(tokens.dtype)  # type: ignore[arg-type]
+
+    def with_token(seen: Any, token: Any) -> Any:
+        return seen.at[rows, token].set(True) if penalized else seen
 
     scores, filled = decode(tokens, cache)
-    first = drawn(0, scores)
+    none = mnp.zeros((tokens.shape[0], as_array(scores).shape[2] if penalized else 1), dtype=bool)
+    prompted = none.at[rows[:, None], tokens].set(True) if penalized else none
+    first = drawn(0, scores, prompted)
     made = mnp.full((tokens.shape[0], max_new_tokens), pad, dtype=tokens.dtype)
 
     def step(state: tuple[Any, ...]) -> tuple[Any, ...]:
-        n, token, ended, made, cache = state
+        n, token, ended, made, seen, cache = state
         scores, cache = decode(token[:, None], cache)
-        token = mnp.where(ended, as_array(pad, token.element), drawn(n, scores))
-        return n + 1, token, ended | (token == eos) if eos is not None else ended, made.at[:, n].set(token), cache
+        token = mnp.where(ended, as_array(pad, token.element), drawn(n, scores, seen))
+        over = ended | (token == eos) if eos is not None else ended
+        return n + 1, token, over, made.at[:, n].set(token), with_token(seen, token), cache
 
     def goes_on(state: tuple[Any, ...]) -> Array:
         return (state[0] < max_new_tokens) & ~mnp.all(state[2])
 
     ended = first == eos if eos is not None else mnp.zeros(first.shape, dtype=bool)
-    start = (mnp.asarray(1), first, ended, made.at[:, 0].set(first), filled)
+    start = (mnp.asarray(1), first, ended, made.at[:, 0].set(first), with_token(prompted, first), filled)
     found: Array = while_loop(goes_on, step, start)[3]
     return found
-
-

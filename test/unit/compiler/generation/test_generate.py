@@ -71,9 +71,20 @@ def test_sampling() -> None:
     np.testing.assert_allclose(Sampling(1.0, top_k=2).probabilities(logits), [2 / 3, 1 / 3, 0, 0], rtol=1e-5)
     np.testing.assert_allclose(Sampling(1.0, top_p=0.6).probabilities(logits), [2 / 3, 1 / 3, 0, 0], rtol=1e-5)
     assert Sampling(1.0, top_p=1e-9).probabilities(logits)[0] == Sampling().probabilities(logits)[0] == 1
+    np.testing.assert_allclose(Sampling(1.0, min_p=0.4).probabilities(logits), [2 / 3, 1 / 3, 0, 0], rtol=1e-5)
     random = np.random.default_rng()
     drawn = np.bincount([Sampling(1.0).draw(logits, random) for _ in range(4000)], minlength=4) / 4000
     np.testing.assert_allclose(drawn, probabilities, atol=0.04)
+
+
+def test_tokens_that_were_there_become_less_likely(model: onnx.ModelProto, session: Session) -> None:
+    tokens = [3, 1, 4]
+    for token in mlc.generate(session, tokens, 8, repetition_penalty=1.8):
+        scores = logits_of(model, tokens)[-1]
+        for seen in set(tokens):
+            scores[seen] *= 1 / 1.8 if scores[seen] > 0 else 1.8
+        assert token == scores.argmax()
+        tokens.append(token)
 
 
 def test_seeds_and_stops(session: Session) -> None:
@@ -93,6 +104,8 @@ def test_what_is_wrong(model: onnx.ModelProto, session: Session) -> None:
         ({"prompt": [1], "temperature": -1.0}, "temperature is -1"),
         ({"prompt": [1], "top_p": 0.0}, "top_p is 0"),
         ({"prompt": [1], "top_k": -2}, "top_k is -2"),
+        ({"prompt": [1], "min_p": 2.0}, "min_p is 2"),
+        ({"prompt": [1], "repetition_penalty": 0.0}, "repetition_penalty is 0"),
     ):
         with pytest.raises(mlc.InputError, match=message):
             list(mlc.generate(session, **arguments))  # type: ignore[arg-type]
@@ -132,6 +145,14 @@ def test_the_command(model: onnx.ModelProto, tmp_path: Path, capsys: pytest.Capt
     status, out, err = run("--tokens", "3,1,4", "-n", "5")
     assert status == 0 and out == ",".join(map(str, expected)) + "\n"
     assert "prompt: 3 tokens" in err and "of the measured read bandwidth" in err
+    status, out, _ = run("--tokens", "3,1,4", "-n", "5", "--json", "--cache", "64")
+    record = json.loads(out)
+    assert record["tokens"] == expected and record["prompt_tokens"] == 3 and record["bytes_per_token"] > 0
+    assert record["share"] == pytest.approx(
+        record["tokens_per_second"] * record["bytes_per_token"] / record["read_bandwidth"]
+    )
+    status, _, err = run("--tokens", "3,1,4", "-n", "5", "--cache", "4")
+    assert status == 2 and "have room for 4 tokens, and there would be 5" in err
     status, _, err = run("--prompt", "a")
     assert status == 2 and "There is no tokenizer" in err
     words = {f"w{n}": n for n in range(VOCABULARY)}

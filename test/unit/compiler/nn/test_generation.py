@@ -11,6 +11,7 @@ import mlc
 import mlc.numpy as mnp
 from mlc import nn
 from mlc.errors import InputError
+from mlc.generation.sampling import Sampling
 
 WORDS, WIDTH, HEADS, MOST = 11, 16, 4, 20
 Known = np.ndarray[Any, Any]
@@ -133,27 +134,53 @@ def test_drawn_tokens_are_functions_of_the_key(model: Decoder) -> None:
     np.testing.assert_array_equal(only, nn.generate(model, tokens, empty(3), max_new_tokens=9))
 
 
-def kept(logits: Known, top_k: int | None, top_p: float | None) -> Known:
-    """Which tokens are drawn, one after another from the largest."""
-    found = np.zeros(logits.shape, bool)
-    for row, out in zip(logits, found, strict=True):
-        order = np.argsort(-row)[:top_k]
-        shares = np.exp(row[order]) / np.exp(row[order]).sum()
-        total = 0.0
-        for token, share in zip(order, shares, strict=True):
-            if top_p is None or total < top_p:
-                out[token] = True
-            total += share
-    return found
+HOW = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty")
 
 
-@pytest.mark.parametrize("top_k, top_p", [(None, None), (3, None), (None, 0.6), (5, 0.8), (99, 1.0)])
-def test_filtered_scores(top_k: int | None, top_p: float | None) -> None:
-    logits = np.random.default_rng().standard_normal((6, 9))
-    found = np.asarray(nn.filtered_logits(logits, temperature=0.5, top_k=top_k, top_p=top_p))
-    wanted = kept(logits / 0.5, top_k, top_p)
-    np.testing.assert_array_equal(np.isfinite(found), wanted)
-    np.testing.assert_allclose(found[wanted], (logits / 0.5)[wanted])
+def filtered(
+    scores: Known, seen: Known, temperature: float, top_k: Any, top_p: Any, min_p: Any, penalty: float
+) -> Known:
+    """As transformers does it with one row: penalty, temperature, top-k, top-p by an ascending stable sort, min-p."""
+    scores = np.where(seen, np.where(scores < 0, scores * penalty, scores / penalty), scores) / temperature
+    if top_k:
+        scores = np.where(scores < np.sort(scores)[-min(top_k, len(scores))], -np.inf, scores)
+    if top_p:
+        order = np.argsort(scores, kind="stable")
+        sums = np.cumsum(np.exp(scores[order]) / np.exp(scores).sum())
+        scores[order[:-1][sums[:-1] <= 1 - top_p]] = -np.inf
+    shares = np.exp(scores) / np.exp(scores).sum()
+    return np.where(shares < (min_p or 0) * shares.max(), -np.inf, scores)
+
+
+@pytest.mark.parametrize("how", [
+    (1.0, None, None, None, 1.0), (0.5, 3, None, None, 1.0), (2.0, None, 0.6, None, 1.0), (1.0, 5, 0.8, None, 1.3),
+    (1.0, 99, 1.0, 0.0, 0.7), (0.8, 6, 0.9, 0.2, 1.2), (1.0, None, 0.3, None, 1.0), (1.0, None, None, 0.5, 1.0),
+])  # fmt: skip
+def test_filtered_scores(how: tuple[Any, ...]) -> None:
+    """Of many equal scores, too; both ways to draw take them from here."""
+    random = np.random.default_rng()
+    logits = np.round(random.standard_normal((6, 9)), 1).astype(np.float32)
+    seen = random.random((6, 9)) < 0.3
+    found = np.asarray(nn.filtered_logits(logits, seen=seen, **dict(zip(HOW, how, strict=True))))
+    wanted = np.array([filtered(row.astype(np.float64), there, *how) for row, there in zip(logits, seen, strict=True)])
+    np.testing.assert_array_equal(np.isfinite(found), np.isfinite(wanted))
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)
+    sampling = Sampling(how[0], how[1] or 0, how[2] or 1.0, how[3] or 0.0, how[4])
+    scores = sampling.scores(logits[0], np.flatnonzero(seen[0]).tolist())
+    np.testing.assert_allclose(scores, wanted[0], rtol=1e-5)
+
+
+def test_a_penalty_in_the_loop(model: Decoder) -> None:
+    tokens = prompt()
+    write = mlc.jit(lambda t, c: nn.generate(model, t, c, max_new_tokens=6, repetition_penalty=3.0))
+    found = np.asarray(write(tokens, empty(3)))
+    for row in range(3):
+        whole = tokens[row]
+        for token in found[row]:
+            last = scores(model, whole[None])[0, -1]
+            last[whole] = np.where(last[whole] > 0, last[whole] / 3, last[whole] * 3)
+            assert token == last.argmax()
+            whole = np.append(whole, token)
 
 
 def test_tokens_are_drawn_by_their_probabilities() -> None:
@@ -192,6 +219,8 @@ def test_lora() -> None:
     (lambda m: nn.generate(m, np.zeros((2, 0), int), empty(2), max_new_tokens=1), "cannot follow"),
     (lambda m: nn.generate(m, prompt(2), empty(2), max_new_tokens=0), "0 tokens"),
     (lambda m: nn.filtered_logits(np.zeros(3), top_p=0.0), "top_p=0.0"),
+    (lambda m: nn.filtered_logits(np.zeros(3), min_p=1.5), "min_p=1.5"),
+    (lambda m: nn.filtered_logits(np.zeros(3), repetition_penalty=2.0), "needs to know which"),
     (lambda m: nn.lora_init(m, 0), "rank 0"),
     (lambda m: nn.lora_init(m, 2, names=lambda name: False), "adapter of rank 2"),
     (lambda m: nn.lora_apply(m, nn.lora_init(nn.Sequential(nn.Linear(2, 2)), 1)), "no parameter '0.weight'"),
