@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from mlc.api import tune as tune
     from mlc.comm.mesh import Mesh as Mesh
     from mlc.comm.mesh import P as P
+    from mlc.comm.pipeline import pipeline as pipeline
     from mlc.comm.shard_map import shard_map as shard_map
     from mlc.comm.sharded import shard as shard
     from mlc.errors import ArtifactError as ArtifactError
@@ -94,6 +95,7 @@ _HOMES = {
     **dict.fromkeys(("Mesh", "P"), "mlc.comm.mesh"),
     "shard": "mlc.comm.sharded",
     "shard_map": "mlc.comm.shard_map",
+    "pipeline": "mlc.comm.pipeline",
     "compile": "mlc.api",
     "check": "mlc.api",
     "tune": "mlc.api",

@@ -43,12 +43,16 @@ def command(
                 shard, _settings(memory, cluster, plan), stages, micro)  # fmt: skip
         return
     from mlc.comm.distributed import Distributed
+    from mlc.comm.pipeline import Pipeline
 
     if memory or cluster or stages:
         raise InputError("--memory, --cluster and --stages are of a search", hint="Add --auto")
     if not is_function(function):
         raise InputError(f"{function} is no function", hint="Name one, such as train.py:layer, or add --auto")
     found = jitted_named(function)
+    if isinstance(found, Pipeline):
+        print(found.plan())
+        return
     if mesh or not isinstance(found, Distributed):
         found = _distributed(found, mesh, shard)
     elif shard:

@@ -10,6 +10,7 @@ from command_line import Command
 FUNCTIONS = """
 import mlc, mlc.numpy as mnp
 def layer(x, w, v): return mnp.tanh(x @ w) @ v
+pipe = mlc.pipeline(lambda w, x: mnp.tanh(x @ w), lambda y: mnp.mean(y), stages=2, microbatches=3)
 divided = mlc.jit(layer, mesh=mlc.Mesh(model=2), shardings={"w": mlc.P(None, "model")})
 """
 TYPES = ("-i", "x=f32[4,6]", "-i", "w=f32[6,8]", "-i", "v=f32[8,6]")
@@ -25,6 +26,12 @@ def test_the_plan_of_a_function_with_a_mesh(mlc_command: Command, file: Path) ->
     printed = mlc_command("plan", f"{file}:divided", *TYPES)
     assert "axis 'model' of 2 ranks: a rank sends 96 bytes and holds 288 of 480 bytes of arguments" in printed
     assert "partial add → whole" in printed and "reduced" in printed
+
+
+def test_the_schedule_of_a_pipeline(mlc_command: Command, file: Path) -> None:
+    printed = mlc_command("plan", f"{file}:pipe")
+    assert "2 stages, 3 micro-batches, 1f1b: bubble 25.0% of 8 ticks" in printed
+    assert "stage 1  .  F0 B0 F1 B1 F2 B2" in printed
 
 
 def test_a_mesh_of_the_command_line(mlc_command: Command, file: Path) -> None:

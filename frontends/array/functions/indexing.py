@@ -13,9 +13,11 @@ from mlc.dialects.types import numpy_dtype
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes
 from mlc.frontends.array.array import Array, TraceError, apply, as_array, constant, linear
+from mlc.frontends.array.collectives import emits
 from mlc.frontends.array.functions.creation import zeros
 from mlc.frontends.array.functions.elementwise import broadcast
 from mlc.frontends.array.functions.shaping import broadcast_to, expand_dims, reshape
+from mlc.frontends.array.record import Record
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.folding.comparisons import at_least, larger, smaller
 from mlc.frontends.build.ops.indexing.gather import wrapped_read
@@ -129,7 +131,7 @@ def _basic(x: Array, items: list[Any]) -> tuple[Array, dict[int, Array]]:
             continue
         extent = next(dims)
         scalar = not isinstance(each, slice | Array)
-        if isinstance(each, Array) and (each.ndim or each.traced):
+        if isinstance(each, Array) and (each.ndim or each.traced or _is_of_a_rank(each.record)):
             arrays[len(shape)] = each
             each = slice(None)
         start, size, step = _range(each, extent) if isinstance(each, slice) else (_position(each, extent), 1, 1)
@@ -142,6 +144,11 @@ def _basic(x: Array, items: list[Any]) -> tuple[Array, dict[int, Array]]:
     whole = all(s == 0 for s in starts) and tuple(sizes) == x.shape and all(s == 1 for s in steps)
     cut = x if whole else apply(sliced, [x], params, x.element, sizes)
     return (cut if tuple(shape) == cut.shape else reshape(cut, shape)), arrays
+
+
+def _is_of_a_rank(given: Record) -> bool:
+    """Whether an array follows from the number of the rank, which a program for all ranks asks for when it runs."""
+    return given.data is None and (given.emit is emits.rank or any(map(_is_of_a_rank, given.operands)))
 
 
 def _position(at: Any, extent: DimLike) -> DimLike:
