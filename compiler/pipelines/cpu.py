@@ -25,6 +25,7 @@ from mlc.passes.kernel.lower_kernels import LowerKernels
 from mlc.passes.kernel.requantize_in_floats import RequantizeInFloats
 from mlc.passes.kernel.verify_kernel import VerifyKernel
 from mlc.passes.layout import layout_pipeline
+from mlc.passes.layout.factors.narrow_weights import NarrowWeights
 from mlc.passes.layout.factors.round_factors import RoundFactors
 from mlc.passes.loops.lower_tiles import LowerTiles
 from mlc.passes.loops.roll_epilogues import RollEpilogues
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 
 def cpu_pipeline(options: Options) -> Stages:
     """The passes of each stage that transforms IR. They read widths and sizes from the context's target."""
-    of_halves = [] if options.numerics == "strict" else [RoundFactors(exactly=True)]
+    of_halves = [*([] if options.numerics == "strict" else [RoundFactors(exactly=True)]), NarrowWeights()]
     in_floats = [] if options.numerics == "strict" else [RequantizeInFloats()]
     given = [ApplySchedules(options.schedule)] if options.schedule else []
     return [

@@ -65,6 +65,11 @@ class CpuTarget(Target):
         return {"avx512bf16", "avx512vl"} <= {*self.features}
 
     @property
+    def widens_halves(self) -> bool:
+        """Whether an instruction widens vectors of f16; those of bf16 only need a shift."""
+        return "f16c" in self.features or self.arch == "aarch64"
+
+    @property
     def flops(self) -> float:
         """Floating-point operations a second of one CPU in a product: two for each lane of a multiply-add."""
         return 2.0 * self.lanes * self.fma_ports * self.rates.clock

@@ -18,6 +18,7 @@ def layout_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default
     from mlc.passes.graph.hoist_loop_invariants import HoistLoopInvariants
     from mlc.passes.layout.assign_layout import AssignLayout
     from mlc.passes.layout.decompose_pack import DecomposePack
+    from mlc.passes.layout.factors.narrow_weights import NarrowWeights
     from mlc.passes.layout.factors.round_factors import RoundFactors
     from mlc.passes.layout.interleave_gates import InterleaveGates
     from mlc.passes.layout.pack_operands import PackOperands
@@ -31,7 +32,7 @@ def layout_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default
 
     fewer_products = [] if numerics == "strict" else [Winograd(), WinogradGradients()]
     return [
-        *([RoundFactors()] if numerics == "relaxed" else []),
+        *([RoundFactors(), NarrowWeights(rounds=True)] if numerics == "relaxed" else []),
         AssignLayout(),
         PackWeights(),
         PackOperands(),

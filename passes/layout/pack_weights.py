@@ -27,7 +27,7 @@ from mlc.dialects.types import ITEMSIZE, element_of, is_float, shape_of
 from mlc.passes.context import target_of
 from mlc.passes.graph.patterns.constants import constant_values
 from mlc.passes.layout.blocking.blocked_layout import LayoutBuilder, panels
-from mlc.passes.layout.blocking.packed_products import OF_HALVES, packing
+from mlc.passes.layout.blocking.packed_products import OF_HALVES, OF_NARROW_WEIGHTS, packing
 from mlc.passes.layout.blocking.panel_width import few_rows, panel_width
 from mlc.passes.rewriter import bodies, erase_unused
 from mlc.target import CpuTarget
@@ -87,7 +87,7 @@ def _pack(op: ContractOp, constants: set[SSAValue], target: CpuTarget) -> None:
     matrix = builder.transpose(op.rhs, [rhs.index(k), rhs.index(n)])  # [K, N]
     words = packing(op)
     if words is None:
-        _replace(op, f"{lhs},{k}{n}->{out}", matrix, block)
+        _replace(op, f"{lhs},{k}{n}->{out}", matrix, block, op.product)
         return
     op.operands[0] = builder.packed(builder.fill(op.lhs, len(lhs) - 1, words.count))
     _replace(op, f"{lhs},{k}{n}->{out}", builder.packed_rows(matrix, words.count), block, words.product)
@@ -100,7 +100,7 @@ def _is_packable(op: ContractOp, constants: set[SSAValue]) -> bool:
     element = element_of(op.result)
     if op.layouts or len(rhs) != 2 or ITEMSIZE[element] < 4 or op.lhs in constants or op.rhs not in constants:
         return False
-    if not packing(op) and not (op.product is None and is_float(element)):
+    if not packing(op) and not (op.product in (None, OF_NARROW_WEIGHTS) and is_float(element)):
         return False
     if not out or not lhs or out[-1] not in rhs or lhs[-1] not in rhs:
         return False

@@ -13,6 +13,7 @@ from mlc.passes.graph.patterns.quantized import DOT4, PRODUCT, WORD
 
 PAIR = 2  # bf16 in a word
 OF_HALVES = StringAttr("f32(x0) * f32(x1)")  # of halves, exact in f32
+OF_NARROW_WEIGHTS = StringAttr("x0 * f32(x1)")  # of f32 and weights of 16 bits, which are widened as they are read
 DOT2 = StringAttr("dot2(x0, x1)")  # the sum of two such products
 
 
