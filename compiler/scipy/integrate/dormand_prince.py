@@ -50,19 +50,20 @@ class Control(NamedTuple):
     """What a step may err by, and how many there are at most between two outputs."""
 
     rtol: float
-    atol: float
+    atol: Any
     most: int
     bounded: bool
+    method: str = "RK45"
 
 
 def start(f: Slope, y: Array, time: Array, control: Control) -> Step:
     """Before the first step, whose length follows from two slopes."""
     slope = f(y, time)
     scale = control.atol + mnp.abs(y) * control.rtol
-    sizes = [_size(x / scale) for x in (y, slope)]
+    sizes = [size(x / scale) for x in (y, slope)]
     tiny = (sizes[0] < 1e-5) | (sizes[1] < 1e-5)
     first = mnp.where(tiny, 1e-6, 0.01 * sizes[0] / mnp.where(tiny, 1.0, sizes[1]))
-    change = _size((f(y + first * slope, time + first) - slope) / scale) / first
+    change = size((f(y + first * slope, time + first) - slope) / scale) / first
     steepest = mnp.maximum(sizes[1], change)
     flat = steepest <= 1e-15
     other = mnp.where(flat, mnp.maximum(1e-6, first * 1e-3), (0.01 / mnp.where(flat, 1.0, steepest)) ** (1 / 5))
@@ -70,7 +71,7 @@ def start(f: Slope, y: Array, time: Array, control: Control) -> Step:
     return Step(time, y, slope, time, mnp.stack([y * 0] * 4 + [y]), length, mnp.asarray(0))
 
 
-def _size(x: Array) -> Array:
+def size(x: Array) -> Array:
     """The root of the mean square, with a derivative at 0."""
     return mnp.sqrt(mnp.mean(x * x) + float(mnp.finfo(x.dtype).smallest_normal))
 
@@ -83,7 +84,7 @@ def advanced(f: Slope, step: Step, control: Control) -> Step:
         slopes.append(f(step.y + dt * _weighted(factors, slopes), step.time + dt * node))
     y = step.y + dt * _weighted(STAGES[-1], slopes[:-1])
     scale = control.atol + control.rtol * mnp.maximum(mnp.abs(step.y), mnp.abs(y))
-    error = _size(dt * _weighted(ERRORS, slopes) / scale)
+    error = size(dt * _weighted(ERRORS, slopes) / scale)
     good = error <= 1
     factor = SAFETY / mnp.maximum(error, as_array(1e-10, error.element)) ** (1 / 5)
     length = dt * mnp.clip(factor, SLOWEST, mnp.where(good, FASTEST, 1.0))

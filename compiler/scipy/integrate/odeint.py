@@ -15,9 +15,13 @@ from mlc.frontends.array.transforms.closures import closed
 from mlc.frontends.array.transforms.control import scan, while_loop
 from mlc.frontends.array.transforms.custom import custom_vjp
 from mlc.frontends.array.transforms.gradients import vjp
-from mlc.scipy.integrate.dormand_prince import Control, Slope, Step, advanced, interpolated, start
+from mlc.scipy.integrate import dormand_prince, rosenbrock
+from mlc.scipy.integrate.dormand_prince import Control, Slope, Step, interpolated, start
 from mlc.scipy.vectors import raveled
 
+METHODS: dict[str, Callable[[Slope, Step, Control], Step]] = {
+    "RK45": dormand_prince.advanced, "Rodas": rosenbrock.advanced,
+}  # fmt: skip
 ORDER = 2
 """Of derivatives: each is an adjoint problem of the one before. Forward mode transposes one more."""
 
@@ -51,22 +55,26 @@ def odeint(
     if times.ndim != 1 or times.shape[0] == 0:
         what = f"odeint cannot give solutions at times of shape {list(times.shape)}"
         raise InputError(what, hint="Give a vector [n] whose first element is the time of y0")
-    slope = _on_vectors(func, y, unravel, args)
+    slope = on_vectors(func, y, unravel, args)
     most = (1 << 31) if mxstep is None else mxstep
     control = Control(rtol, atol, most, bounded=not adjoint and mxstep is not None)
+    return vmap(unravel)(solution(slope, y, times, control, adjoint))
+
+
+def solution(slope: Slope, y: Array, times: Array, control: Control, adjoint: bool) -> Array:
+    """[n, size] of y: at each of the times, of which the first is that of ``y``; with ``adjoint`` its derivatives are
+    solutions as well."""
     if not adjoint:
-        found = _solution(slope, y, times, control)
-    else:
-        open_slope, arrays = closed(slope, y, times[0])
-        found = _with_adjoint(open_slope, control, ORDER)(y, times, arrays)
-    return vmap(unravel)(found)
+        return _solution(slope, y, times, control)
+    open_slope, arrays = closed(slope, y, times[0])
+    return _with_adjoint(open_slope, control, ORDER)(y, times, arrays)
 
 
-def _on_vectors(func: Callable[..., Any], y: Array, unravel: Callable[[Array], Any], args: Any) -> Slope:
+def on_vectors(func: Callable[..., Any], y: Array, unravel: Callable[[Array], Any], args: Any) -> Slope:
     def slope(vector: Array, time: Array) -> Array:
         found = raveled(func(unravel(vector), time, *args))[0]
         if found.shape != y.shape:
-            what = f"odeint: a state of {y.shape[0]} numbers has a derivative of {found.shape[0]}"
+            what = f"A state of {y.shape[0]} numbers has a derivative of {found.shape[0]}"
             raise InputError(what, hint="Return a tree of the shapes of y0")
         return found.astype(y.dtype)
 
@@ -81,11 +89,13 @@ def _solution(f: Slope, y: Array, times: Array, control: Control) -> Array:
     sign = mnp.where(backwards, -1.0, 1.0).astype(y.dtype)
     turned: Slope = lambda y, s: sign * f(y, sign * s)  # noqa: E731
 
+    advance = METHODS[control.method]
+
     def until(step: Step, target: Array) -> tuple[Step, Array]:
         before = step._replace(steps=mnp.asarray(0))
         most = control.most if control.bounded else None
         going = lambda s: (s.time < target) & (s.steps < control.most) & (s.length > 0)  # noqa: E731
-        after = while_loop(going, lambda s: advanced(turned, s, control), before, max_iterations=most)
+        after = while_loop(going, lambda s: advance(turned, s, control), before, max_iterations=most)
         reached = after.time >= target
         return after, mnp.where(reached, interpolated(after, target), mnp.nan)
 
