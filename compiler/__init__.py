@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from mlc.api import check as check
     from mlc.api import compile as compile
     from mlc.api import tune as tune
+    from mlc.comm.experts import mixture_of_experts as mixture_of_experts
     from mlc.comm.mesh import Mesh as Mesh
     from mlc.comm.mesh import P as P
     from mlc.comm.pipeline import pipeline as pipeline
@@ -96,6 +97,7 @@ _HOMES = {
     "shard": "mlc.comm.sharded",
     "shard_map": "mlc.comm.shard_map",
     "pipeline": "mlc.comm.pipeline",
+    "mixture_of_experts": "mlc.comm.experts",
     "compile": "mlc.api",
     "check": "mlc.api",
     "tune": "mlc.api",

@@ -61,7 +61,7 @@ def _ahead(op: FixedRanksOp) -> int | None:
 
 @derivative(AllToAllOp)
 def of_all_to_all(op: AllToAllOp, bar: SSAValue, emit: Emit) -> Adjoints:
-    return [emit(AllToAllOp(bar, op.size, op.groups))]
+    return [emit(AllToAllOp(bar, op.size, op.groups, op.lists is not None))]
 
 
 @derivative(PermuteOp)

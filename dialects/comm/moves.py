@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, TensorType, i64
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, TensorType, UnitAttr, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     ParsePropInAttrDict,
@@ -97,20 +97,27 @@ class AllToAllOp(FixedRanksOp):
     """All-to-all: rank s gets part s of axis 0 of every rank; its result is these parts in the order of their ranks.
 
     ``%y = comm.all_to_all(%x) {ranks = 2} : (tensor<4xf32>) -> tensor<4xf32>``
+
+    With ``lists`` axis 1 is that of lists of rows: rows of zeros at the end of each list are not sent, so that the
+    bytes follow from data. The result is the same.
     """
 
     name = "comm.all_to_all"
+    lists = opt_prop_def(UnitAttr)
     input = operand_def(TensorType)
     result = result_def(TensorType)
     traits = traits_def(PURE)
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "`(` $input `)` attr-dict `:` functional-type($input, $result)"
 
-    def __init__(self, input: SSAValue, ranks: int, group: Group | None = None):
-        properties = {"ranks": IntegerAttr(ranks, i64), "group": group_attr(group)}
+    def __init__(self, input: SSAValue, ranks: int, group: Group | None = None, lists: bool = False):
+        properties: dict[str, Attribute | None] = {"ranks": IntegerAttr(ranks, i64), "group": group_attr(group)}
+        properties["lists"] = UnitAttr() if lists else None
         super().__init__(operands=[input], properties=properties, result_types=[input.type])
 
     def infer(self) -> TensorType:
+        if self.lists is not None and len(shape_of(self.input)) < 2:
+            raise VerifyException(f"{self.name}: lists of rows have two axes or more, not {self.input.type}")
         divided(self.name, self.input, checked_ranks(self.name, self.size))
         return same_type(self.name, self.input)
 

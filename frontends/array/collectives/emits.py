@@ -26,8 +26,8 @@ def all_gather(build: Builder, operands: Sequence[Tensor], ranks: int, ahead: in
 
 
 @linear
-def all_to_all(build: Builder, operands: Sequence[Tensor], ranks: int) -> Tensor:
-    return build.emit(comm.AllToAllOp(build.value(operands[0]), ranks))
+def all_to_all(build: Builder, operands: Sequence[Tensor], ranks: int, lists: bool) -> Tensor:
+    return build.emit(comm.AllToAllOp(build.value(operands[0]), ranks, lists=lists))
 
 
 @linear

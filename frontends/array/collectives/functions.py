@@ -96,19 +96,25 @@ def _all_gather(x: Array, axis: int, ranks: int, ahead: bool) -> Array:
     return moveaxis(apply(emits.all_gather, [given], (ranks, _number(ahead)), given.element, shape), 0, axis)
 
 
-def all_to_all(x: Any, axis: int = 0, ranks: int | None = None) -> Any:
+def all_to_all(x: Any, axis: int = 0, ranks: int | None = None, lists: bool = False) -> Any:
     """Part s along ``axis`` goes to rank s; the parts for this rank, in the order of the ranks they are from.
 
+    ``lists``: ``x`` is lists of rows, [lists, rows, …]; rows of zeros at the end of a list are not sent, so the bytes
+    follow from data.
+
     Raises:
-        InputError: the extent does not divide.
+        InputError: the extent does not divide; lists along another axis than 0, or of rank below 2.
     """
-    return _each(lambda each: _all_to_all(each, axis, ranks or size()), x)
+    return _each(lambda each: _all_to_all(each, axis, ranks or size(), lists), x)
 
 
-def _all_to_all(x: Array, axis: int, ranks: int) -> Array:
+def _all_to_all(x: Array, axis: int, ranks: int, lists: bool) -> Array:
+    if lists and (axis or x.ndim < 2):
+        what = f"all_to_all of lists divides an array of shape {list(x.shape)} along axis {axis}"
+        raise InputError(what, hint="Give [lists, rows, …] and axis 0")
     given = moveaxis(_with_axes(x, "all_to_all"), axis, 0)
     _divided(given, "all_to_all", ranks)
-    return moveaxis(apply(emits.all_to_all, [given], (ranks,), given.element, given.shape), 0, axis)
+    return moveaxis(apply(emits.all_to_all, [given], (ranks, lists), given.element, given.shape), 0, axis)
 
 
 def broadcast(x: Any, root: int = 0) -> Any:

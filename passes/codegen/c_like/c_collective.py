@@ -9,7 +9,8 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr
 
 from mlc.dialects import rt
 from mlc.dialects.graph import ints_of, source_nodes
-from mlc.dialects.types import ITEMSIZE, element_of, elements_in
+from mlc.dialects.semantics.dims import product
+from mlc.dialects.types import ITEMSIZE, element_of, elements_in, shape_of
 from mlc.passes.codegen.c_like.c_dims import c_dim
 from mlc.passes.codegen.c_like.c_string import c_string
 
@@ -54,6 +55,9 @@ def start_call(op: rt.StartOp, source: str | None, target: str) -> str:
         fields |= {"from": source, "count": c_dim(elements_in(op.source)), "size": str(ITEMSIZE[element])}
         if op.kind.data == "comm.all_gather" and "units" in op.how.data:
             fields["count"] = c_dim(elements_in(op.target))  # of balanced blocks each rank knows those of all
+        if "lists" in op.how.data:
+            lists, rows, *inner = shape_of(op.source)
+            fields |= {"lists": c_dim(lists), "rows": c_dim(rows), "row": c_dim(product(inner))}
         fields |= _how(op, element)
     listed = ", ".join(f".{name} = {value}" for name, value in fields.items())
     return f"mlc_start(c, {op.slot.value.data}, &(mlc_collective){{{listed}}});"

@@ -26,6 +26,7 @@ typedef struct {
   int64_t units;       /* balanced blocks of that many units divide the whole, and `count` is its elements; 0: equal ones */
   const void *from;    /* the operand */
   void *to;            /* the result */
+  int64_t lists, rows, row; /* of an all_to_all of lists: how many there are, the rows of each, the elements of a row */
   int root, pairs;     /* of a broadcast; of a permutation: how many pairs */
   const int64_t *pair; /* from, to, from, to, … */
   int ranks, stride;   /* of the group of this rank along an axis of a mesh; 0 ranks: all */

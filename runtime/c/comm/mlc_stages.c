@@ -108,6 +108,64 @@ static int gather(mlc_ranks *r, mlc_slot *s) {
   return 0;
 }
 
+/* How many rows of a list are left without those of zeros at its end. */
+static int64_t filled(const mlc_slot *s, int64_t list) {
+  int64_t bytes = s->what.row * s->what.size, rows = bytes ? s->what.rows : 0;
+  const char *first = from_of(s, list * s->what.rows * s->what.row);
+  for (; rows; rows--)
+    for (int64_t n = 0; n < bytes; n++)
+      if (first[(rows - 1) * bytes + n]) return rows;
+  return 0;
+}
+
+static int64_t sum(const int64_t *counts, int64_t lists) {
+  int64_t total = 0;
+  for (int64_t n = 0; n < lists; n++) total += counts[n];
+  return total;
+}
+
+/* Move the filled rows of the lists between a part, in which lists are apart, and one after another. */
+static void move_rows(const mlc_slot *s, char *part, char *packed, const int64_t *counts, int64_t lists, int pack) {
+  size_t bytes = (size_t)(s->what.row * s->what.size), apart = (size_t)s->what.rows * bytes;
+  for (int64_t n = 0; n < lists; n++, part += apart) {
+    size_t size = (size_t)counts[n] * bytes;
+    memcpy(pack ? packed : part, pack ? part : packed, size);
+    if (!pack) memset(part + size, 0, apart - size);
+    packed += size;
+  }
+}
+
+/* all_to_all of lists: how many rows of each list come, then these rows. Scratch: both counts, then both packed parts. */
+static int exchange_lists(mlc_ranks *r, mlc_slot *s) {
+  int64_t lists = s->what.lists / s->ranks, count = s->what.count / s->ranks, row = s->what.row * s->what.size;
+  size_t words = (size_t)s->what.lists * sizeof(int64_t), whole = (size_t)(s->what.count * s->what.size);
+  if (s->stage == 0 && !mlc_slot_scratch(r, s, 2 * (words + whole))) return 1;
+  int64_t *out = (int64_t *)s->scratch, *in = out + s->what.lists;
+  char *packed = s->scratch + 2 * words, *come = packed + whole;
+  if (s->stage == 0) {
+    for (int64_t n = 0; n < s->what.lists; n++) out[n] = filled(s, n);
+    for (int n = 0; n < s->ranks; n++)
+      if (mlc_post_receive(r, s, n, in + n * lists, lists * 8) || mlc_post_send(r, s, n, out + n * lists, lists * 8))
+        return 1;
+    return 0;
+  }
+  if (s->stage == 2) {
+    for (int n = 0; n < s->ranks; n++) {
+      char *rows = n == s->rank ? packed : come;
+      move_rows(s, to_of(s, n * count), rows + n * count * s->what.size,
+                n == s->rank ? out + n * lists : in + n * lists, lists, 0);
+    }
+    return s->active = 0;
+  }
+  for (int n = 0; n < s->ranks; n++) {
+    size_t at = (size_t)(n * count * s->what.size);
+    if (mlc_post_receive(r, s, n, come + at, sum(in + n * lists, lists) * row)) return 1;
+    move_rows(s, (char *)from_of(s, n * count), packed + at, out + n * lists, lists, 1);
+    if (mlc_post_send(r, s, n, packed + at, sum(out + n * lists, lists) * row)) return 1;
+  }
+  return 0;
+}
+
 static int broadcast(mlc_ranks *r, mlc_slot *s) {
   int64_t bytes = s->what.count * s->what.size;
   if (s->what.root >= s->ranks)
@@ -155,7 +213,7 @@ int mlc_stage(mlc_ranks *r, mlc_slot *s) {
     case MLC_ALL_REDUCE: return all_reduce(r, s);
     case MLC_REDUCE_SCATTER: return reduce_scatter(r, s);
     case MLC_ALL_GATHER: return s->what.units ? gather_uneven(r, s) : gather(r, s);
-    case MLC_ALL_TO_ALL: return gather(r, s);
+    case MLC_ALL_TO_ALL: return s->what.lists ? exchange_lists(r, s) : gather(r, s);
     case MLC_BROADCAST: return broadcast(r, s);
     case MLC_PERMUTE: return permute(r, s);
     case MLC_BARRIER: return barrier(r, s);
