@@ -47,6 +47,7 @@ _TYPES = {
     "error": "const char *(*)(void)",
 }
 _NO_WORKSPACE = ("cannot allocate the ", "more memory than can be addressed")  # of mlc_runtime.c
+_TRACE = "int64_t(*)(void *, const void *const *, void *const *, const int64_t *, void *, int64_t (*)[4], int64_t)"
 _RUN_DEVICE = "int(*)(void *, const uintptr_t *, const uintptr_t *, const int64_t *, void *)"
 
 # ctypes would take 3 us more for a call, most of it for the addresses of the arrays.
@@ -201,12 +202,14 @@ class Library:
         return tuple(shape)[:rank]
 
     def call(
-        self, plan: Plan, inputs: Iterable[Array], out: Mapping[str, Array], times: Any = None
+        self, plan: Plan, inputs: Iterable[Array], out: Mapping[str, Array], observed: Any = None
     ) -> dict[str, Array]:
         """Runs the model on contiguous arrays; returns the outputs by name: those of ``out``, and new ones for the
         rest.
 
-        ``times`` is filled with the nanoseconds of each launch. Raises RunError if an output does not fit in memory.
+        ``observed``: the run to make in place of a plain one, a function of the model, inputs, outputs, dimensions and
+        workspace that returns 0, or what ``run`` returns on failure. Raises RunError if an output does not fit in
+        memory.
         """
         read, written, outputs = [], [], {}
         for array in inputs:  # loops, because in every call a comprehension would cost more than what it does
@@ -218,10 +221,7 @@ class Library:
                 written.append(_from_buffer(array))
         except (ValueError, MemoryError):
             raise _too_large(name, shape, dtype) from None
-        if times is None:
-            failed = self._c.run(self._model, read, written, plan.values, _NULL)
-        else:
-            failed = self._c.profile(self._model, read, written, plan.values, _NULL, times)
+        failed = (observed or self._c.run)(self._model, read, written, plan.values, _NULL)
         if failed > 1:
             size = self.signature["sizes"][failed - 2]
             raise NeedsCapacity(size["bound"], int(outputs[list(outputs)[size["output"]]]))
@@ -267,8 +267,34 @@ class Library:
     def profile(self, plan: Plan, inputs: Iterable[Array]) -> list[int]:
         """Runs the model; returns the nanoseconds of each launch."""
         times = _ffi.new("uint64_t[]", len(self.signature["kernels"]))
-        self.call(plan, inputs, {}, times)
+        self.call(plan, inputs, {}, lambda *given: self._c.profile(*given, times))
         return list(times)
+
+    def trace(self, plan: Plan, inputs: Iterable[Array]) -> list[tuple[int, int, int, int]]:
+        """Runs the model; returns what each thread did: thread, number of the launch, begin and end in nanoseconds.
+
+        Raises RunError if the model runs on a device.
+        """
+        given, room, count = list(inputs), 1024, 0
+
+        def run(*arguments: Any) -> int:
+            nonlocal count
+            count = self._trace(*arguments, events, room)
+            return max(0, -count)
+
+        while True:
+            events = _new("int64_t[][4]", room)
+            self.call(plan, given, {}, run)
+            if count <= room:
+                return [(each[0], each[1], each[2], each[3]) for each in _ffi.unpack(events, count)]
+            room = 2 * count
+
+    @cached_property
+    def _trace(self) -> Any:
+        symbol = getattr(self._dll, f"{self.prefix}_trace", None)
+        if symbol is None:
+            raise RunError(f"{self.path} is of an earlier mlc and has no traces", hint="Compile the model again")
+        return _cast(_TRACE, ctypes.cast(symbol, ctypes.c_void_p).value)
 
     def _error(self) -> str:
         return _ffi.string(self._c.error()).decode(errors="replace")

@@ -196,6 +196,20 @@ class Model:
         kernels = [exprs.with_numbers(kernel, plan.dims) for kernel in self.signature["kernels"]]
         return list(zip(kernels, times, strict=True))
 
+    def trace(self, *values: Any, **named: Any) -> list[tuple[dict[str, Any], int, int, int]]:
+        """Runs once and returns what each thread did: for each part of a launch that a thread executed, in order of
+        their begin, the launch's entry of ``signature["kernels"]``, the thread (0: the caller), and begin and end in
+        nanoseconds after the run began.
+
+        Raises RunError for a model on a GPU, whose launches ``profile`` times.
+        """
+        library = self._open_library()
+        plan, inputs = self._fit(library, self._in_order(values, named))
+        plan, events = self._with_capacity(library, plan, inputs, library.trace)
+        kernels = [exprs.with_numbers(kernel, plan.dims) for kernel in self.signature["kernels"]]
+        found = [(kernels[launch], thread, begin, end) for thread, launch, begin, end in events]
+        return sorted(found, key=lambda event: event[2])
+
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the artifact to ``path``, and its header and weights beside it with the same stem; each file whole or
         not at all.

@@ -41,7 +41,7 @@ OptionalModel = Annotated[
 Iterations = Annotated[int | None, typer.Option(min=1, help="Measure exactly so many runs; --seconds has no effect.")]
 Streams = Annotated[int, typer.Option(min=0, help="Also measure runs per second with so many callers at a time.")]
 Top = Annotated[int | None, typer.Option(min=1, help="With --profile: show only the N slowest launches.", metavar="N")]
-Trace = Annotated[Path | None, typer.Option(help="Write a trace of the launches for Perfetto here (.json).")]
+Trace = Annotated[Path | None, typer.Option(help="Write a trace for Perfetto here (.json), a lane for each thread.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 PeerName = Annotated[Literal["onnxruntime"] | None, typer.Option(help="Measure it too, and compare the outputs.")]
 
@@ -95,15 +95,15 @@ def command(
     for _ in range(warmup):
         net.run(inputs)
     times = latencies(net.run, inputs, seconds, iterations)
-    launches = _launches(net, inputs) if profile or trace else []
+    launches = _launches(net, inputs) if profile else []
     found = {"streams": _throughput(net, inputs, threads, streams, seconds)} if streams else {}
     compared = _compare(net, model, threads, inputs, seconds, peer) if peer else None
     if trace:
-        _write_trace(trace, launches, net.name)
+        _write_trace(trace, net, inputs)
     if as_json:
-        print(json.dumps(_record(net, inputs, times, launches if profile else [], compared) | found, indent=1))
+        print(json.dumps(_record(net, inputs, times, launches, compared) | found, indent=1))
     else:
-        _print(net, inputs, times, launches if profile else [], compared, threads, top)
+        _print(net, inputs, times, launches, compared, threads, top)
         for rate in found.values():
             print(f"{streams} callers at a time: {rate:.1f} runs/s")
     if compared and not compared.agrees:
@@ -154,11 +154,11 @@ def _compare(net: Model, model: Path, threads: int, inputs: dict[str, Any], seco
     return compare(net.run, PEERS[peer](model, threads or allowed_cpus()), inputs, seconds)
 
 
-def _write_trace(path: Path, launches: list[Launch], name: str) -> None:
+def _write_trace(path: Path, net: Model, inputs: dict[str, Any]) -> None:
     from mlc.driver.artifact.output_files import write_bytes
-    from mlc.tools.kernel_profile import trace
+    from mlc.tools.trace import trace
 
-    write_bytes(path, trace(launches, name).encode())
+    write_bytes(path, trace(net, inputs).encode())
 
 
 def _print(

@@ -179,12 +179,11 @@ class InferenceSession:
         if self._profiled is None:
             return ""
         from mlc.driver.artifact.output_files import write_bytes
-        from mlc.tools.kernel_profile import profile, trace
+        from mlc.tools.trace import trace
 
-        launches = profile(self.model, self._profiled)
         stamp = time.strftime("%Y-%m-%d_%H-%M-%S")
         path = f"{getattr(self._options, 'profile_file_prefix', 'onnxruntime_profile_')}_{stamp}.json"
-        write_bytes(Path(path), trace(launches, self.model.name).encode())
+        write_bytes(Path(path), trace(self.model, self._profiled).encode())
         self._profiled = None
         return path
 

@@ -1,8 +1,7 @@
-"""The time of a model by its kernel launches: one by one, grouped by operator, and as a trace for Perfetto."""
+"""The time of a model by its kernel launches: one by one, and grouped by operator."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,8 +29,12 @@ class Launch:
 
     @property
     def operator(self) -> str:
-        """What the kernel computes: ``conv`` of ``conv_12``."""
-        return re.sub(r"_\d+$", "", self.kernel["name"])
+        return operator_of(self.kernel)
+
+
+def operator_of(kernel: Mapping[str, Any]) -> str:
+    """Return what a kernel of the signature computes: ``conv`` of ``conv_12``."""
+    return re.sub(r"_\d+$", "", str(kernel["name"]))
 
 
 def profile(model: Model, inputs: Mapping[str, Any], runs: int = RUNS) -> list[Launch]:
@@ -75,20 +78,6 @@ def totals(launches: Sequence[Launch], latency: float) -> str:
     rest = "to enter and leave the model" if latency >= total else "is what reading the clock after each launch costs"
     both = f"kernels {1e3 * total:.3f} ms of a latency of {1e3 * latency:.3f} ms"
     return f"at best: {both}; the difference, {difference}, {rest}"
-
-
-def trace(launches: Sequence[Launch], name: str) -> str:
-    """A trace of the launches one after another, in the JSON of Chrome's trace viewer, which Perfetto opens.
-
-    Times are microseconds. Source: the Trace Event Format, complete events ("ph": "X").
-    """
-    events, start = [], 0.0
-    for launch in launches:
-        about = {key: launch.kernel[key] for key in ("flops", "bytes", "nodes", "schedule")}
-        event = {"name": launch.kernel["name"], "cat": launch.operator, "ph": "X", "pid": 0, "tid": 0}
-        events.append(event | {"ts": start * 1e6, "dur": launch.seconds * 1e6, "args": about})
-        start += launch.seconds
-    return json.dumps({"traceEvents": events, "displayTimeUnit": "ns", "otherData": {"model": name}})
 
 
 def as_json(launch: Launch) -> dict[str, Any]:

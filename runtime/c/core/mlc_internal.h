@@ -38,6 +38,23 @@ void mlc_team_destroy(mlc_team *team);
  * fork(). `call` says in, out, dim, arena, weights and profile; the rest is zero. */
 void mlc_team_run(mlc_team *team, mlc_call *call);
 
+int mlc_team_threads(const mlc_team *team);
+
+/* The lanes of a trace, one for each thread; NULL when out of memory. */
+mlc_lane *mlc_lanes_create(int threads);
+void mlc_lanes_destroy(mlc_lane *lanes, int threads);
+void mlc_lanes_clear(mlc_lane *lanes, int threads);
+
+/* The thread has claimed a part, or found none. */
+void mlc_lane_claim(const mlc_call *c, int busy);
+
+/* The thread has executed its part of a launch. */
+void mlc_lane_mark(const mlc_call *c, int launch);
+
+/* Writes thread, launch, begin and end of up to `capacity` events, in ns from `start` on; returns the number of all
+ * events, or -1 where there was no memory for some. */
+int64_t mlc_lanes_copy(const mlc_lane *lanes, int threads, uint64_t start, int64_t (*events)[4], int64_t capacity);
+
 /* A read-only mapping of a weights file. */
 typedef struct {
   const char *payload;

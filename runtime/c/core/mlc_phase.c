@@ -40,7 +40,7 @@ static int steal(mlc_call *c) {
   return -1;
 }
 
-int mlc_claim(mlc_call *c) {
+static int claim(mlc_call *c) {
   if (!c->team) return c->claimed++ ? -1 : 0;
   int part = c->visited ? -1 : share_take(&c->team->shares[c->tid], c->phase);
   if (part >= 0)
@@ -48,6 +48,12 @@ int mlc_claim(mlc_call *c) {
   else
     report(c), part = steal(c);
   c->claimed += part >= 0;
+  return part;
+}
+
+int mlc_claim(mlc_call *c) {
+  int part = claim(c);
+  if (c->lanes) mlc_lane_claim(c, part >= 0);
   return part;
 }
 

@@ -35,6 +35,8 @@ struct mlc_model {
   _Atomic int64_t runs; /* the next one's number */
   _Atomic(workspace *) idle[CACHED_WORKSPACES];
   _Atomic(mlc_strings *) strings; /* one of each thread that has run the model */
+  mlc_lane *lanes;     /* of the last traced run, which late workers read; or NULL */
+  atomic_flag tracing; /* while a run is traced */
 };
 
 /* Of the library, filled in after linking; the loader in Python compares it. */
@@ -112,7 +114,9 @@ mlc_model *mlc_create(const mlc_program *program, const char *weights_path, int 
 
 void mlc_destroy(mlc_model *model) {
   if (!model) return;
+  int threads = model->team ? mlc_team_threads(model->team) : 0;
   mlc_team_destroy(model->team);
+  mlc_lanes_destroy(model->lanes, threads);
   if (model->device) model->program->device->close(model->device);
   if (model->ranks) model->program->collectives->leave(model->ranks);
   mlc_state_close(&model->state);
@@ -290,6 +294,7 @@ int mlc_run_device(mlc_model *model, const void *const *inputs, void *const *out
 
 /* The time of the previous mark is stored before that of the first launch. */
 void mlc_mark(const mlc_call *c, int launch) {
+  if (c->lanes) mlc_lane_mark(c, launch);
   if (!c->profile) return;
   uint64_t now = mlc_now();
   c->profile[launch] += now - c->profile[-1];
@@ -312,6 +317,37 @@ int mlc_profile(mlc_model *model, const void *const *inputs, void *const *output
   if (launches) memcpy(ns_per_launch, times + 1, launches * sizeof *times);
   free(times);
   return failed;
+}
+
+/* Runs on lanes of the model's threads; the number of events, or minus what mlc_run returns on failure. */
+static int64_t trace(mlc_model *model, mlc_call *call, void *memory, int64_t (*events)[4], int64_t capacity) {
+  int threads = mlc_team_threads(model->team);
+  if (!model->lanes) model->lanes = mlc_lanes_create(threads);
+  if (!model->lanes) return mlc_fail("out of memory for the trace of model '%s'", model->program->name), -1;
+  mlc_lanes_clear(model->lanes, threads);
+  call->lanes = model->lanes;
+  uint64_t start = mlc_now();
+  int failed = run(model, call, memory);
+  if (failed) return -failed;
+  int64_t count = mlc_lanes_copy(model->lanes, threads, start, events, capacity);
+  if (count < 0) mlc_fail("out of memory for the trace of model '%s'", model->program->name);
+  return count;
+}
+
+int64_t mlc_trace(mlc_model *model, const void *const *inputs, void *const *outputs, const int64_t *dims, void *memory,
+                  int64_t (*events)[4], int64_t capacity) {
+  if (!model) return fail_without_model(), -1;
+  const char *name = model->program->name;
+  if (!model->team) return mlc_fail("model '%s' runs on a device, which has no trace by threads", name), -1;
+  if (capacity > 0 && !events) return mlc_fail("the memory for the trace of model '%s' is NULL", name), -1;
+  if (atomic_flag_test_and_set(&model->tracing)) return mlc_fail("model '%s' is traced by another thread", name), -1;
+  const char *error = NULL;
+  int more = 0;
+  mlc_call call = {.in = inputs, .out = outputs, .dim = dims, .weights = model->weights.payload};
+  call.error = &error, call.grow = &more;
+  int64_t count = trace(model, &call, memory, events, capacity);
+  atomic_flag_clear(&model->tracing);
+  return count;
 }
 
 int mlc_get_state(mlc_model *model, const char *name, void *value) {

@@ -18,6 +18,7 @@
 typedef struct mlc_team mlc_team;
 typedef struct mlc_model mlc_model;
 typedef struct mlc_strings mlc_strings;
+typedef struct mlc_lane mlc_lane;
 
 typedef struct mlc_decision mlc_decision;
 typedef struct mlc_program mlc_program;
@@ -36,6 +37,7 @@ typedef struct {
   char *state; /* of the model, which lives from run to run */
   int64_t number;    /* the run counter: earlier runs of the model */
   uint64_t *profile; /* ns per launch, or NULL; on the caller's thread only */
+  mlc_lane *lanes;   /* one of each thread, or NULL: the run is not traced */
   int parts;         /* the number of parts of each phase */
   int tid;           /* 0: the caller's thread */
   mlc_team *team;    /* NULL: only the caller's thread computes */
@@ -211,7 +213,8 @@ static inline void *mlc_state(int64_t iterations, void *first, void *ping, void 
   return iterations == 0 ? first : iterations % 2 ? ping : pong;
 }
 
-/* Adds the time since the previous mark to profile[launch]; does nothing where the call is not profiled. */
+/* Adds the time since the previous mark to profile[launch], and an event to the thread's lane; does nothing where the
+ * call is neither profiled nor traced. */
 void mlc_mark(const mlc_call *c, int launch);
 
 /* The implementation of the ABI wrappers; see mlc_model.h.in for their contracts. */
@@ -222,6 +225,8 @@ int mlc_output_shape(const mlc_program *program, int output, const int64_t *dims
 int mlc_run(mlc_model *model, const void *const *inputs, void *const *outputs, const int64_t *dims, void *workspace);
 int mlc_profile(mlc_model *model, const void *const *inputs, void *const *outputs, const int64_t *dims,
                 void *workspace, uint64_t *ns_per_launch);
+int64_t mlc_trace(mlc_model *model, const void *const *inputs, void *const *outputs, const int64_t *dims,
+                  void *workspace, int64_t (*events)[4], int64_t capacity);
 int mlc_run_device(mlc_model *model, const void *const *inputs, void *const *outputs, const int64_t *dims,
                    void *stream);
 void mlc_seed(mlc_model *model, int64_t number);
@@ -254,6 +259,8 @@ const char *mlc_error(void);
                          const int64_t *dims, void *workspace);                                                \
   MLC_EXPORT int p##_profile(p##_model *model, const void *const *inputs, void *const *outputs,                \
                              const int64_t *dims, void *workspace, uint64_t *ns_per_launch);                   \
+  MLC_EXPORT int64_t p##_trace(p##_model *model, const void *const *inputs, void *const *outputs,              \
+                               const int64_t *dims, void *workspace, int64_t (*events)[4], int64_t capacity);  \
   MLC_EXPORT void p##_seed(p##_model *model, int64_t number);                                                  \
   MLC_EXPORT int p##_get_state(p##_model *model, const char *name, void *value);                               \
   MLC_EXPORT int p##_set_state(p##_model *model, const char *name, const void *value);                         \
@@ -278,6 +285,10 @@ const char *mlc_error(void);
   int p##_profile(p##_model *model, const void *const *inputs, void *const *outputs, const int64_t *dims,      \
                   void *workspace, uint64_t *ns_per_launch) {                                                  \
     return mlc_profile((mlc_model *)model, inputs, outputs, dims, workspace, ns_per_launch);                   \
+  }                                                                                                            \
+  int64_t p##_trace(p##_model *model, const void *const *inputs, void *const *outputs, const int64_t *dims,    \
+                    void *workspace, int64_t (*events)[4], int64_t capacity) {                                 \
+    return mlc_trace((mlc_model *)model, inputs, outputs, dims, workspace, events, capacity);                  \
   }                                                                                                            \
   void p##_seed(p##_model *model, int64_t number) { mlc_seed((mlc_model *)model, number); }                    \
   int p##_get_state(p##_model *model, const char *name, void *value) {                                         \

@@ -200,3 +200,5 @@ void mlc_team_run(mlc_team *team, mlc_call *call) {
   team->phases = call->phase;
   atomic_store(&team->busy, false);
 }
+
+int mlc_team_threads(const mlc_team *team) { return team->threads; }

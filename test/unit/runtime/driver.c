@@ -1,4 +1,4 @@
-/* Exercises a model from plain C: concurrent runs, profiles, failures, create/destroy loops. Built with sanitizers. */
+/* Exercises a model from plain C: concurrent runs, profiles, traces, failures, create/destroy loops. Built with sanitizers. */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -16,6 +16,18 @@ typedef struct {
 
 static float value(int64_t i, int seed) { return (float)((i * 7 + seed * 13) % 32) - 11; }
 
+enum { EVENTS = 64 };
+
+/* Runs with a trace, or without where another thread traces; each event is within the run. */
+static int traced(toy_model *model, const void *const *in, void *const *out, const int64_t *n) {
+  int64_t events[EVENTS][4], count = toy_trace(model, in, out, n, NULL, events, EVENTS);
+  if (count < 0 && strstr(toy_error(), "traced by another")) return toy_run(model, in, out, n, NULL);
+  int wrong = count < 3;
+  for (int64_t i = 0; i < count && i < EVENTS; i++)
+    wrong += events[i][1] < 0 || events[i][1] > 2 || events[i][2] < 0 || events[i][3] < events[i][2];
+  return wrong;
+}
+
 static int run_once(toy_model *model, const char *bias, int64_t n, int seed) {
   float x[LARGEST * 8], shift[LARGEST * 2], y[LARGEST], total = 0, expected = 0, weights[8];
   memcpy(weights, bias, sizeof weights);
@@ -24,7 +36,10 @@ static int run_once(toy_model *model, const char *bias, int64_t n, int seed) {
   uint64_t times[3];
   const void *in[] = {x, shift};
   void *out[] = {y, &total};
-  if (seed % 2 ? toy_run(model, in, out, &n, NULL) : toy_profile(model, in, out, &n, NULL, times)) return 1;
+  int failed = seed % 3 == 0   ? toy_run(model, in, out, &n, NULL)
+               : seed % 3 == 1 ? toy_profile(model, in, out, &n, NULL, times)
+                               : traced(model, in, out, &n);
+  if (failed) return 1;
   for (int64_t i = 0; i < n; i++) {
     float row = 0;
     for (int j = 0; j < 8; j++) row += x[i * 8 + j] * weights[j] + shift[2 * i] - shift[2 * i + 1];
@@ -80,6 +95,7 @@ static int check_failures(const char *weights) {
   toy_destroy(model);
   toy_destroy(NULL);
   wrong += toy_run(NULL, in, out, &one, NULL) == 0;
+  wrong += toy_trace(NULL, in, out, &one, NULL, NULL, 0) != -1;
   return wrong;
 }
 

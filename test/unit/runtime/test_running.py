@@ -107,6 +107,25 @@ def test_profile(toy):
     assert SIGNATURE["kernels"][0]["flops"] == "16*n"
 
 
+def test_a_trace_has_a_lane_for_each_thread(toy):
+    net, given = load(toy.library, 3), arguments(200_000)
+    kernels = {kernel["name"] for kernel, _ in net.profile(*given)}
+    seen = set()
+    for _ in range(200):
+        events = net.trace(*given)
+        assert {kernel["name"] for kernel, *_ in events} == kernels
+        seen |= {thread for _, thread, _, _ in events}
+        for lane in seen:
+            times = [time for _, thread, begin, end in events if thread == lane for time in (begin, end)]
+            assert times == sorted(times) and all(0 <= time < 60e9 for time in times)
+        if seen == {0, 1, 2}:
+            break
+    assert seen == {0, 1, 2}
+    assert_right(net(*given), *given)
+    alone = load(toy.library, 1).trace(*given)
+    assert [(kernel["name"], thread) for kernel, thread, *_ in alone] == [(name, 0) for name in sorted(kernels)]
+
+
 FORK = """
 import os, sys
 import numpy as np

@@ -43,15 +43,15 @@ static int output_shape(int i, const int64_t *dim, int64_t *shape) {
 
 static void body(mlc_call *c) {
   void *const *scale = (void *const[]){(void *)c->in[0], (void *)c->in[1], (void *)c->weights, c->arena};
-  for (int part; (part = mlc_claim(c)) >= 0;) k_scale(scale, c->dim, part, c->parts);
+  for (int part; (part = mlc_claim(c)) >= 0;) k_scale(scale, c->dim, part, c->parts), mlc_mark(c, 0);
   mlc_join(c);
   mlc_mark(c, 0);
   for (int part; (part = mlc_claim(c)) >= 0;)
-    k_sum_reversed((void *const[]){c->arena, c->out[0]}, c->dim, part, c->parts);
+    k_sum_reversed((void *const[]){c->arena, c->out[0]}, c->dim, part, c->parts), mlc_mark(c, 1);
   mlc_join(c);
   mlc_mark(c, 1);
   for (int part; (part = mlc_claim(c)) >= 0;)
-    k_total((void *const[]){c->out[0], c->out[1]}, c->dim, part, c->parts);
+    k_total((void *const[]){c->out[0], c->out[1]}, c->dim, part, c->parts), mlc_mark(c, 2);
   mlc_join(c);
   mlc_mark(c, 2);
 }
