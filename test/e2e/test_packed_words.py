@@ -31,7 +31,7 @@ def weight(random: np.random.Generator, bits: int) -> tuple[list[Array], Array]:
 
 
 def model(tensors: list[Array], bits: int, rows: int | str) -> ModelProto:
-    names = ["w", "s", "z"]
+    names = ["w", "s", "z"][: len(tensors)]
     attributes = {"K": K, "N": N, "bits": bits, "block_size": BLOCK, "domain": "com.microsoft"}
     node = helper.make_node("MatMulNBits", ["x", *names], ["y"], **attributes)
     x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [rows, K])
@@ -52,6 +52,30 @@ def test_any_number_of_rows(bits: int, target: str) -> None:
         x = random.standard_normal((rows, K)).astype("f4")
         wanted = x @ w
         np.testing.assert_allclose(net.run({"x": x})["y"], wanted, rtol=0, atol=1e-5 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_zero_points_of_four_bits(given: bool) -> None:
+    """Two in a byte, or 8 where there are none, from one row to some that tiles of 6, 4, 2 and 1 cover."""
+    random = np.random.default_rng()
+    (packed, scales, _), _ = weight(random, 4)
+    zeros = random.integers(0, 16, (N, 8)).astype("u1") if given else np.full((N, 8), 8, "u1")
+    numbers = np.stack([packed & 15, packed >> 4], -1).reshape(N, -1, BLOCK)
+    w = ((numbers - zeros[:, :7, None].astype("f8")) * scales.reshape(N, -1)[..., None]).reshape(N, -1)[:, :K].T
+    halves = [zeros[:, ::2] | zeros[:, 1::2] << 4] if given else []
+    net = mlc.compile(model([packed, scales, *halves], 4, "rows"), threads=1)
+    for rows in (1, 2, 3, 5, 7, 13):
+        x = random.standard_normal((rows, K)).astype("f4")
+        wanted = x @ w
+        np.testing.assert_allclose(net.run({"x": x})["y"], wanted, rtol=0, atol=1e-5 * np.abs(wanted).max())
+
+
+def test_integers_become_floats_by_a_table() -> None:
+    tensors, _ = weight(np.random.default_rng(), 4)
+    for name, there in (("x86-64-v4", True), ("x86-64-v3", False)):
+        imported = import_model(model(tensors, 4, 1))
+        lowered = lower(imported.module, imported.weights, Options(targets.get(name)))
+        assert ("mlc_nibbles_f32x16" in "".join(lowered.sources.values())) == there
 
 
 def test_the_weight_is_not_unpacked_in_memory() -> None:

@@ -13,6 +13,7 @@ from mlc.passes.cost.lane_sizes import lane_sizes, long_run
 from mlc.passes.schedule.rules.operand_roles import OperandRoles, stored_panel_width
 from mlc.target import CpuTarget
 
+UNPACKED = 1.5  # cycles for a vector of quantized integers to become floats and to be scaled
 FEWER = 8  # row counts to try, downwards from the most that fit in registers
 
 Items = tuple[TiledLoop, ...]
@@ -83,7 +84,8 @@ def _rows(roles: OperandRoles, limit: int, vectors: int, target: CpuTarget) -> I
         others = math.prod(size_of(bounds[r]) for r in rows[:-2])
         yield others * cycles, (tiles, TiledLoop(inner, ((extent, 1),)))
     for tiles in (rows_of(inner, bounds[inner], size, rest) for size in _row_counts(bounds[inner], limit)):
-        yield outer * _cycles(bounds[inner], tiles.sizes, 1, vectors, target), (tiles,)
+        unpacked = vectors * UNPACKED if roles.dequantized else 0.0
+        yield outer * _cycles(bounds[inner], tiles.sizes, 1, vectors, target, unpacked), (tiles,)
 
 
 def _rest(roles: OperandRoles) -> Sequence[int]:
@@ -102,11 +104,14 @@ def _row_counts(extent: DimLike, limit: int) -> Sequence[int]:
     return counts if isinstance(extent, int) else sorted(counts, key=lambda n: n & (n - 1) != 0)
 
 
-def _cycles(extent: DimLike, sizes: Sizes, times: int, vectors: int, target: CpuTarget) -> float:
+def _cycles(
+    extent: DimLike, sizes: Sizes, times: int, vectors: int, target: CpuTarget, unpacked: float = 0.0
+) -> float:
+    """Return the cycles of a step of the sum over all rows; ``unpacked``: those in which a tile makes its operand."""
     size = size_of(extent)
     if sizes[0][1] is None:
-        return size / sizes[0][0] * target.fma_cycles(sizes[0][0] * times, vectors)
-    return sum(count * target.fma_cycles(s * times, vectors) for s, count in sizes if count)
+        return size / sizes[0][0] * (target.fma_cycles(sizes[0][0] * times, vectors) + unpacked)
+    return sum(count * (target.fma_cycles(s * times, vectors) + unpacked) for s, count in sizes if count)
 
 
 def size_of(extent: DimLike) -> int:
