@@ -25,8 +25,12 @@ def net() -> onnx.ModelProto:
     ]
     image = helper.make_tensor_value_info("image", TensorProto.FLOAT, [1, 3, 6, 8])
     scores = helper.make_tensor_value_info("scores", TensorProto.FLOAT, [1, 10])
-    weights = [_weight("conv1.weight", 16, 3, 1, 1), _weight("conv1.bias", 16),
-               _weight("fc.weight", 16, 10), _weight("fc.bias", 10)]
+    weights = [
+        _weight("conv1.weight", 16, 3, 1, 1),
+        _weight("conv1.bias", 16),
+        _weight("fc.weight", 16, 10),
+        _weight("fc.bias", 10),
+    ]
     graph = helper.make_graph(nodes, "net", [image], [scores], weights)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
