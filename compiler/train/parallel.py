@@ -7,8 +7,9 @@ The order in which shards are added is one tree over all of them, whichever rank
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import mlc
@@ -20,6 +21,8 @@ from mlc.frontends.array import trees
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.random.threefry import fold_in
 
+SMALL, BUCKET = 1 << 15, 1 << 18
+"""Bytes: arrays up to the first are summed over ranks together, as many as the second."""
 Shard = Callable[[Any, tuple[Any, ...], Array], Any]
 """(state, batch, random key) → a tree of floats and other arrays, which are averaged over the shards."""
 
@@ -79,9 +82,19 @@ class Shards:
     def _total(self, found: Any) -> Any:
         """The means over all ranks of what this one has found."""
         leaves, structure = trees.flatten(found)
-        axes = self.axes or ()
-        return trees.unflatten(structure, [self._over_ranks(x, axes[n] if n < len(axes) else None)
-                                           for n, x in enumerate(leaves)])  # fmt: skip
+        axes = [*(self.axes or ()), *[None] * len(leaves)]
+        made: dict[int, Array] = {}
+        for group in _buckets([as_array(x) for x in leaves], axes):
+            made |= dict(zip(group, self._together([leaves[n] for n in group]), strict=True))
+        totals = [made[n] if n in made else self._over_ranks(x, axes[n]) for n, x in enumerate(leaves)]
+        return trees.unflatten(structure, totals)
+
+    def _together(self, xs: Sequence[Array]) -> list[Array]:
+        """The means over all ranks of small arrays, by one collective."""
+        bucket = self._over_ranks(mnp.concat([mnp.reshape(x, (-1,)) for x in xs]), None)
+        ends = list(accumulate(x.size for x in xs if isinstance(x.size, int)))
+        parts = zip(xs, [0, *ends], ends, strict=False)
+        return [mnp.reshape(bucket[start:end], x.shape) for x, start, end in parts]
 
     def _over_ranks(self, x: Array, axis: int | None) -> Array:
         if not _is_averaged(x):
@@ -92,6 +105,25 @@ class Shards:
         else:
             total = x if self.stage == 3 else comm.reduce_scatter(x, axis=axis, ahead=self.stage == 2)
         return total / mnp.astype(mnp.asarray(count), x.dtype)
+
+
+def _buckets(leaves: Sequence[Array], axes: Sequence[int | None]) -> Iterator[list[int]]:
+    """Yield the numbers of small floats of one type whose sums over ranks are one collective: neighbours, from the last
+    on, as the derivative computes them."""
+    group: list[int] = []
+    held = 0
+    for n in reversed(range(len(leaves))):
+        x = leaves[n]
+        size = x.size * x.dtype.itemsize if isinstance(x.size, int) else BUCKET
+        if axes[n] is not None or size > SMALL or x.dtype not in (mnp.float32, mnp.float64):
+            continue
+        if group and (held + size > BUCKET or leaves[group[0]].dtype != x.dtype):
+            yield group
+            group, held = [], 0
+        group.append(n)
+        held += size
+    if group:
+        yield group
 
 
 def _of_shard(state: Any, number: Array) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -129,3 +130,18 @@ def test_rows_that_shards_do_not_divide() -> None:
     trainer = train.Trainer(plain(), optim.sgd(0.1), loss, shards=4)
     with pytest.raises(InputError, match=r"An array of shape \[6, 6\] in a batch, for 4 shards"):
         trainer.take((rows()[0][:6], rows()[1][:6]))
+
+
+def test_small_gradients_are_summed_in_buckets() -> None:
+    """Biases and small weights by one collective, into which kernels write; a large weight by its own, before that."""
+    layers = nn.Linear(8, 16), nn.relu, nn.Linear(16, 16), nn.relu, nn.Linear(16, 1200), nn.Linear(1200, 2)
+    model = nn.Sequential(*layers)
+
+    def run(rank: int) -> str:
+        step = train.Trainer(model, optim.sgd(0.1), lambda model, x, t: nn.cross_entropy(model(x), t))
+        given = np.zeros((4, 8), np.float32), np.zeros(4, np.int64)
+        return str(step._stateful.jitted.ir("plan", step.held, given)) if rank == 0 else ""
+
+    text = comm.in_threads(2, run, limit=120)[0]
+    sums = re.findall(r'rt.start "comm.all_reduce" \d+ : i64 to %\w+ : memref<([\dx]*)xf32>', text)
+    assert sums[0] == "1200x16" and sums[1].isdigit() and len(sums) == 2, sums
