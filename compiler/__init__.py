@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mlc import comm as comm
     from mlc import distributions as distributions
     from mlc import graph as graph
+    from mlc import lax as lax
     from mlc import nn as nn
     from mlc import numpy as numpy
     from mlc import onnxruntime as onnxruntime
@@ -127,8 +128,8 @@ _HOMES = {
 }
 
 _PACKAGES = (
-    *("attribution", "comm", "distributions", "graph", "nn", "numpy", "onnxruntime", "optim", "privacy", "robust"),
-    *("scipy", "target", "train"),
+    *("attribution", "comm", "distributions", "graph", "lax", "nn", "numpy", "onnxruntime", "optim", "privacy"),
+    *("robust", "scipy", "target", "train"),
 )
 __all__ = ["__version__", *_PACKAGES, *_HOMES]
 

@@ -12,7 +12,7 @@ from mlc.distributions.distribution import Distribution, Shape, impossible_outsi
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.nn.activations import log_softmax, softplus
-from mlc.frontends.array.special.entropies import entr, expit, xlog1py, xlogy
+from mlc.frontends.array.special.entropies import expit, xlog1py, xlogy
 from mlc.frontends.array.special.gammas import gammaln
 from mlc.frontends.array.special.incomplete import betainc, gammaincc
 
@@ -26,6 +26,11 @@ def _one_of(name: str, probs: Any, logits: Any) -> None:
 
 def _whole(x: Array, low: float, high: Any = mnp.inf) -> Array:
     return (x >= low) & (x <= high) & (x == mnp.floor(x))
+
+
+def uncertainty(p: Array) -> Array:
+    """``-p ln p``, whose derivative is 0 where ``p`` is: what is impossible counts nothing."""
+    return -xlogy(p, p)
 
 
 class Bernoulli(Distribution):
@@ -67,7 +72,7 @@ class Bernoulli(Distribution):
         return self._p() * (1 - self._p())
 
     def _entropy(self) -> Array:
-        return entr(self._p()) + entr(1 - self._p())
+        return uncertainty(self._p()) + uncertainty(1 - self._p())
 
 
 class Categorical(Distribution):
@@ -107,7 +112,7 @@ class Categorical(Distribution):
         return random.categorical(key, self.log_probs(), shape=shape)
 
     def _entropy(self) -> Array:
-        return mnp.sum(entr(mnp.exp(self.log_probs())), axis=-1)
+        return mnp.sum(uncertainty(mnp.exp(self.log_probs())), axis=-1)
 
 
 class Poisson(Distribution):
@@ -156,7 +161,7 @@ class Geometric(Distribution):
         return (1 - self.probs) / self.probs**2
 
     def _entropy(self) -> Array:
-        return (entr(self.probs) + entr(1 - self.probs)) / self.probs
+        return (uncertainty(self.probs) + uncertainty(1 - self.probs)) / self.probs
 
 
 class Binomial(Distribution):
@@ -188,4 +193,4 @@ class Binomial(Distribution):
     def _entropy(self) -> Array:
         counts = mnp.arange(self.total_count + 1, dtype=self.probs.dtype)
         logs = Binomial(self.total_count, self.probs[..., None])._log_prob(counts)
-        return mnp.sum(entr(mnp.exp(logs)), axis=-1)
+        return mnp.sum(uncertainty(mnp.exp(logs)), axis=-1)

@@ -53,7 +53,7 @@ class Distribution:
         """The logarithm of the density, or of the probability, at values [..., event]; -∞ outside of the support."""
         x = as_array(value)
         x = x if x.dtype.kind == "f" else x.astype(self.dtype)
-        return self._with(x.element)._log_prob(x)
+        return self._nan_of(x, self._with(x.element)._log_prob(x))
 
     def prob(self, value: Any) -> Array:
         """The exponential of ``log_prob``."""
@@ -63,7 +63,11 @@ class Distribution:
         """The probability of at most these values."""
         x = as_array(value)
         x = x if x.dtype.kind == "f" else x.astype(self.dtype)
-        return self._with(x.element)._cdf(x)
+        return self._nan_of(x, self._with(x.element)._cdf(x))
+
+    def _nan_of(self, x: Array, found: Array) -> Array:
+        """NaN of values that are NaN, which no comparison with the ends of a support finds."""
+        return found if self.event_ndim else mnp.where(x == x, found, x)
 
     def icdf(self, p: Any) -> Array:
         """The value of which ``cdf`` is ``p``, from 0 to 1."""

@@ -29,6 +29,7 @@ from mlc.runtime.arrays import as_numpy
 from mlc.runtime.signature import GuardError
 from mlc.tracing import methods
 from mlc.tracing.donation import Aliases, check_distinct, given_away, matched
+from mlc.tracing.parameters import Parameters, name_of, parameter_named, several
 from mlc.tracing.repeat import Repeat, never, repeated
 from mlc.tracing.stateful import Stateful
 from mlc.tracing.traced import Traced
@@ -58,7 +59,7 @@ class Jitted:
     def __init__(
         self,
         f: Callable[..., Any],
-        static: Sequence[str],
+        static: Sequence[str | int],
         shapes: Mapping[str, Sequence[Any]],
         wait: bool,
         donate: Sequence[str | int],
@@ -72,20 +73,21 @@ class Jitted:
             )
             raise InputError(f"jit was given {what}", hint='Give a function, and shapes such as {"x": ("batch", 784)}')
         functools.update_wrapper(self, f)
-        self.function, self.static, self.shapes, self.options = f, frozenset(static), dict(shapes), options
+        self.function, self.shapes, self.options = f, dict(shapes), options
         self.wait, self.where, self.is_method = wait, defined_at(f), False
         self.again: Repeat = never
         self.signature = inspect.signature(f)
+        self.static = frozenset(parameter_named(f, self.signature, "static", each) for each in static)
         kinds = {each.kind for each in self.signature.parameters.values()}
         named = kinds <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
         self.positional = named and not static
         self.programs: dict[Key, Traced] = {}
         self.names: dict[Key, list[str]] = {}
         self.reasons: list[str] = []
-        self.donate = frozenset(_named(f, self.signature, each) for each in donate)
+        self.donate = frozenset(parameter_named(f, self.signature, "donate", each) for each in donate)
         unknown = (self.static | self.donate | set(self.shapes)) - set(self.signature.parameters)
         if unknown:
-            raise InputError(f"jit: {_name(f)} has no parameter {', '.join(sorted(unknown))}")
+            raise InputError(f"jit: {name_of(f)} has no parameter {', '.join(sorted(unknown))}")
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.is_method = True
@@ -135,7 +137,7 @@ class Jitted:
 
     def _donated(self, traced: Traced, key: Key, leaves: Sequence[Any]) -> Any:
         """The results of a call. Those with an alias use the memory of the donated arguments."""
-        to = f"{_name(self.function)} at {where_called()}"
+        to = f"{name_of(self.function)} at {where_called()}"
         donated = {argument for _, argument in traced.aliases}
         check_distinct([x for n, x in enumerate(leaves) if n in donated], list(leaves))
         names = self._names(key)
@@ -176,7 +178,7 @@ class Jitted:
         try:
             bound = self.signature.bind(*args, **kwargs)
         except TypeError as error:
-            raise ArgumentError(f"{self.where}: {_name(self.function)}{self.signature}: {error}") from None
+            raise ArgumentError(f"{self.where}: {name_of(self.function)}{self.signature}: {error}") from None
         given = bound.arguments.items()
         values = {name: each.default for name, each in self.signature.parameters.items()} | bound.arguments
         static = tuple((name, _hashable(name, x)) for name, x in values.items() if name in self.static)
@@ -213,7 +215,7 @@ class Jitted:
         self._warn_of_captured(records)
         aliases = self._aliases(key, list(inputs.values()), out, records)
         wait = self.wait or bool(aliases)  # the interpreter's results may differ in the last bit
-        traced = self.programs[key] = Traced(_name(self.function), inputs, records, out, self.options, wait, aliases)
+        traced = self.programs[key] = Traced(name_of(self.function), inputs, records, out, self.options, wait, aliases)
         return traced
 
     def _aliases(self, key: Key, inputs: Sequence[Record], out: trees.Tree, results: Sequence[Record]) -> Aliases:
@@ -232,12 +234,12 @@ class Jitted:
     def _warn_of_captured(self, outputs: Sequence[Record]) -> None:
         size = sum(each.data.nbytes for each in ordered(outputs) if each.data is not None)
         if size >= LARGE:
-            what = f"{_name(self.function)} captures arrays of {size >> 20} MiB: constants of each of its programs"
+            what = f"{name_of(self.function)} captures arrays of {size >> 20} MiB: constants of each of its programs"
             warnings.warn(f"{self.where}: jit: {what}. Make them arguments", stacklevel=4)
 
     def _reason(self, key: Key) -> str:
         """The reason why this call is traced: its differences from the most similar program."""
-        name = _name(self.function)
+        name = name_of(self.function)
         if not self.programs:
             return f"{name}: the first call"
         static, tree, types = min(self.programs, key=lambda other: _difference(key, other))
@@ -254,21 +256,26 @@ class Jitted:
 def jit(
     f: Callable[..., Any] | None = None,
     *,
-    static: str | Sequence[str] = (),
+    static: Parameters = (),
     shapes: Mapping[str, Sequence[Any]] | None = None,
     wait: bool = False,
-    donate: str | int | Sequence[str | int] = (),
+    donate: Parameters = (),
     state: str | Sequence[str] = (),
     mesh: Mesh | None = None,
     shardings: Any = None,
     results: Any = None,
+    static_argnums: Parameters = (),
+    static_argnames: Parameters = (),
+    donate_argnums: Parameters = (),
+    donate_argnames: Parameters = (),
     **options: Any,
 ) -> Any:
     """Compile a function on arrays (and trees of them) when it is called; a decorator.
 
     It is traced once for each structure, shapes and types of its arguments: arrays of mlc, NumPy and packages with
-    DLPack, numbers, and trees of them. ``static`` names parameters whose values are part of the program, as are those
-    that a call leaves out. ``shapes`` opens dimensions: ``{"x": ("batch", 784)}`` makes one program for every batch.
+    DLPack, numbers, and trees of them. ``static`` names or numbers parameters whose values are part of the program, as
+    are those that a call leaves out.
+    ``shapes`` opens dimensions: ``{"x": ("batch", 784)}`` makes one program for every batch.
     Of a method, ``self`` is an argument: the arrays among its attributes, or its leaves where it is a tree.
     The first calls of a program with fixed shapes that takes the interpreter at most 0.3 s run there, until it is
     compiled in the background; others, and all with ``wait``, wait for the compiler.
@@ -280,13 +287,16 @@ def jit(
     parameters how their arrays are divided, ``{"w": P(None, "model")}``, and ``results`` how results stay divided; they
     are whole otherwise. ``shardings="auto"`` searches a plan (``mlc.planning``); with ``results="auto"`` a result that
     replaces an argument, as new parameters do, stays divided as that is.
-    ``options`` are those of ``mlc.compile``. A jitted function within another is part of its program.
+    ``static_argnums`` and ``static_argnames``, ``donate_argnums`` and ``donate_argnames`` are JAX's names of ``static``
+    and ``donate``. ``options`` are those of ``mlc.compile``. A jitted function within another is part of its program.
 
     Raises:
         InputError: no such parameter or option; when called: arguments that are no arrays, or what has no translation;
             an array that is donated while another, or NumPy's, has its memory, or used after it was donated.
         TraceError: it asks for elements of an array, as in ``if x > 0``; names the line.
     """
+    static = (*several(static), *several(static_argnums), *several(static_argnames))
+    donate = (*several(donate), *several(donate_argnums), *several(donate_argnames))
     if f is None:
         given = {"mesh": mesh, "shardings": shardings, "results": results}
         return functools.partial(jit, static=static, shapes=shapes, wait=wait, donate=donate, state=state, **given,
@@ -296,9 +306,7 @@ def jit(
         return _distributed(f, mesh, shardings or {}, results, make_options(**options), others)
     if shardings or results is not None:
         raise InputError("jit: shardings were given without a mesh", hint="Give mesh=mlc.Mesh(data=2)")
-    names = [static] if isinstance(static, str) else list(static)
-    donated = [donate] if isinstance(donate, str | int) else list(donate)
-    jitted = Jitted(f, names, shapes or {}, wait, donated, make_options(**options))
+    jitted = Jitted(f, static, shapes or {}, wait, donate, make_options(**options))
     return Stateful(jitted, [state] if isinstance(state, str) else state) if state else jitted
 
 
@@ -314,18 +322,7 @@ def _distributed(
 
 def explain(f: Jitted) -> str:
     """Why a jitted function was traced, a line for each program."""
-    return "\n".join(f.reasons) or f"{_name(f.function)}: not called yet"
-
-
-def _named(f: Callable[..., Any], signature: inspect.Signature, parameter: str | int) -> str:
-    """A parameter by name or number."""
-    names = list(signature.parameters)
-    if isinstance(parameter, int) and not 0 <= parameter < len(names):
-        raise InputError(
-            f"jit: {_name(f)} has {len(names)} parameters, and donate says number {parameter}",
-            hint="Parameters count from 0",
-        )
-    return parameter if isinstance(parameter, str) else names[parameter]
+    return "\n".join(f.reasons) or f"{name_of(f.function)}: not called yet"
 
 
 def elements(x: Any) -> np.ndarray[Any, Any]:
@@ -351,10 +348,6 @@ def _hashable(name: str, value: Any) -> Any:
 
 def _difference(key: Key, other: Key) -> tuple[bool, bool, int]:
     return key[1] != other[1], key[0] != other[0], sum(a != b for a, b in zip(key[2], other[2], strict=False))
-
-
-def _name(f: Callable[..., Any]) -> str:
-    return getattr(f, "__name__", type(f).__name__).strip("<>")
 
 
 def _dtype(x: Any) -> np.dtype[Any]:
@@ -399,7 +392,7 @@ def _result(f: Callable[..., Any], x: Any) -> Array:
     try:
         return as_array(x)
     except InputError as error:
-        raise InputError(f"jit: {_name(f)} returns a {type(x).__name__}", hint="Return arrays and numbers") from error
+        raise InputError(f"jit: {name_of(f)} returns a {type(x).__name__}", hint="Return arrays and numbers") from error
 
 
 __all__ = ["Jitted", "Traced", "explain", "jit"]

@@ -48,7 +48,7 @@ def fabs(x: Any, /) -> Array:
 def cbrt(x: Any, /) -> Array:
     """Cube roots, from a power that one step of Newton's method improves."""
     (given,) = _real("cbrt", x, lowest=2)
-    root = apply_map(f"sign(x0) * abs(x0) ** {1 / 3!r}", given)
+    root = apply_map(f"where(x0 < 0, -((-x0) ** {1 / 3!r}), x0 ** {1 / 3!r})", given)  # its derivative at 0 is infinite
     whole = "(x0 == 0) | (abs(x0) == inf) | isnan(x0)"
     return apply_map(f"where({whole}, x1, x1 - (x1 - x0 / (x1 * x1)) / 3)", given, root)
 

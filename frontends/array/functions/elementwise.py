@@ -221,11 +221,12 @@ def where(condition: Any, x1: Any = None, x2: Any = None, /, *, size: int | None
 
 
 def clip(x: Any, /, min: Any = None, max: Any = None, *, a_min: Any = None, a_max: Any = None) -> Array:
-    """``x`` moved into [min, max], in its own type; a bound may be absent or an array."""
-    given, min, max = as_array(x), a_min if min is None else min, a_max if max is None else max
-    for expr, bound in (("max(x0, x1)", min), ("min(x0, x1)", max)):
-        if bound is not None:
-            given = apply_map(expr, given, convert(as_array(bound, given.element), given.element))
+    """``x`` moved into [min, max], in the common type of all three; a bound may be absent or an array."""
+    min, max = a_min if min is None else min, a_max if max is None else max
+    bounds = [(expr, each) for expr, each in (("max(x0, x1)", min), ("min(x0, x1)", max)) if each is not None]
+    given, *ends = operands(as_array(x), *(each for _, each in bounds))
+    for (expr, _), end in zip(bounds, ends, strict=True):
+        given = apply_map(expr, given, end)
     return given
 
 

@@ -55,8 +55,11 @@ BINARY = {
     "remainder": "x0 % x1",
     "subtract": "x0 - x1",
 }
-FLOOR_DIVIDE = "where((abs(x0) == inf) | (abs(x1) == inf), floor(x0 / x1), x0 // x1)"
-"""Of floats: infinite where the quotient is."""
+FLOOR_DIVIDE = (
+    "where((abs(x0) == inf) | (abs(x1) == inf), "
+    "where((x0 != 0) & (abs(x0) < inf) & ((x0 < 0) != (x1 < 0)), -1, floor(x0 / x1)), x0 // x1)"
+)
+"""Of floats: infinite where the quotient is, and -1 where it is a negative number over an infinity."""
 REAL_BINARY = {
     "atan2": "atan2(x0, x1)",
     "divide": "x0 / x1",

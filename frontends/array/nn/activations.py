@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
-from mlc.frontends.array.array import Array
+from mlc.frontends.array import dtypes
+from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.functions import reductions
 from mlc.frontends.array.functions.elementwise import FUNCTIONS, apply_map, operands
+from mlc.frontends.array.functions.elementwise import where as select
 from mlc.frontends.array.functions.shaping import moveaxis
 from mlc.frontends.array.transforms.custom import stop_gradient
 from mlc.frontends.build.ops.activations import activation
@@ -29,7 +32,7 @@ def _activation(name: str, function: str, *parameters: str, **fixed: float) -> C
     return apply
 
 
-relu = _activation("relu", "relu")
+_relu = _activation("relu", "relu")
 leaky_relu = _activation("leakyrelu", "leaky_relu", "alpha")
 elu = _activation("elu", "elu", "alpha")
 celu = _activation("celu", "celu", "alpha")
@@ -42,6 +45,12 @@ mish = _activation("mish", "mish")
 softplus = _activation("softplus", "softplus")
 softsign = _activation("softsign", "softsign")
 tanh = _activation("tanh", "tanh")
+
+
+def relu(x: Any, /) -> Array:
+    """``max(x, 0)``; integers stay integers."""
+    given = as_array(x)
+    return apply_map("max(x0, 0)", given) if dtypes.kind(given.element) == 1 else _relu(given)
 
 
 def gelu(x: Any, /, *, approximate: bool = False) -> Array:
@@ -59,7 +68,8 @@ def glu(x: Any, /, axis: int = -1) -> Array:
 
 def _top(x: Array, axis: int | tuple[int, ...] | None) -> Array:
     """The maximum, which is subtracted only to avoid overflow: the derivative does not depend on it."""
-    return stop_gradient(reductions.max(x, axis=axis, keepdims=True))
+    least = -math.inf if any(x.shape[a] == 0 for a in reductions.axes_of(x, axis)) else None
+    return stop_gradient(reductions.max(x, axis=axis, keepdims=True, initial=least))
 
 
 def _finite(x: Array) -> Array:
@@ -67,28 +77,38 @@ def _finite(x: Array) -> Array:
     return apply_map("where(abs(x0) < inf, x0, 0)", x)
 
 
-def logsumexp(x: Any, /, axis: int | tuple[int, ...] | None = None, *, keepdims: bool = False) -> Array:
-    """The logarithm of the sum of exponentials, without overflow; -inf of a row of -inf, inf of one with inf."""
-    given = float_array(x)
+def logsumexp(
+    x: Any, /, axis: int | tuple[int, ...] | None = None, *, keepdims: bool = False, where: Any = None
+) -> Array:
+    """The logarithm of the sum of exponentials, without overflow; -inf of a row of -inf, inf of one with inf. Only of
+    the elements ``where`` a mask holds."""
+    given = _masked(float_array(x), where)
     top = _finite(_top(given, axis))
     total = reductions.sum(apply_map("exp(x0 - x1)", given, top), axis=axis, keepdims=True)
     found = apply_map("x0 + log(x1)", top, total)
     return found if keepdims else reductions.sum(found, axis=axis)
 
 
-def softmax(x: Any, /, axis: int = -1) -> Array:
-    """exp(x) over its sum along an axis."""
-    given = float_array(x)
-    exponents = apply_map("exp(x0 - x1)", given, _top(given, axis))
-    return apply_map("x0 * (1 / x1)", exponents, reductions.sum(exponents, axis=axis, keepdims=True))
+def _masked(x: Array, mask: Any) -> Array:
+    """``x`` with -infinity where a mask does not hold."""
+    return x if mask is None else select(mask, x, -math.inf)
 
 
-def log_softmax(x: Any, /, axis: int = -1) -> Array:
-    """The logarithm of softmax: x - log(sum of exp(x))."""
-    given = float_array(x)
-    shifted = apply_map("x0 - x1", given, _top(given, axis))
+def softmax(x: Any, /, axis: int | tuple[int, ...] | None = -1, *, where: Any = None) -> Array:
+    """exp(x) over its sum along an axis; of the elements ``where`` a mask holds, and 0 of others."""
+    given = _masked(float_array(x), where)
+    top = _top(given, axis) if where is None else _finite(_top(given, axis))
+    exponents = apply_map("exp(x0 - x1)", given, top)
+    found = apply_map("x0 * (1 / x1)", exponents, reductions.sum(exponents, axis=axis, keepdims=True))
+    return found if where is None else select(where, found, 0.0)
+
+
+def log_softmax(x: Any, /, axis: int | tuple[int, ...] | None = -1, *, where: Any = None) -> Array:
+    """The logarithm of softmax: x - log(sum of exp(x)); -infinity of elements that the mask ``where`` leaves out."""
+    given = _masked(float_array(x), where)
+    shifted = apply_map("x0 - x1", given, _top(given, axis) if where is None else _finite(_top(given, axis)))
     total = reductions.sum(apply_map("exp(x0)", shifted), axis=axis, keepdims=True)
-    return apply_map("x0 - log(x1)", shifted, total)
+    return _masked(apply_map("x0 - log(x1)", shifted, total), where)
 
 
 PUBLIC = (

@@ -46,24 +46,49 @@ def sparse_plus(x: Any, /) -> Array:
     return where(given <= -1, 0.0, where(given >= 1, given, (given + 1) ** 2 / 4))
 
 
-def logmeanexp(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """The logarithm of the mean of exponentials along ``axis``."""
+def sparse_sigmoid(x: Any, /) -> Array:
+    """0 up to -1, 1 from 1 on, ``(x + 1) / 2`` between: the derivative of ``sparse_plus``."""
+    return apply_map("0.5 * (min(max(x0, -1), 1) + 1)", float_array(x))
+
+
+def log1mexp(x: Any, /) -> Array:
+    """``ln(1 - exp(-x))`` of positive numbers, without cancellation (Mächler, 2012); -infinity at 0, NaN below."""
+    near = "where(x0 < 0.6931471805599453, x0, 0.5)"
+    return apply_map(f"where(x0 < 0.6931471805599453, log(-expm1(-{near})), log1p(-exp(-x0)))", float_array(x))
+
+
+def logmeanexp(x: Any, /, axis: Axis = None, *, keepdims: bool = False, where: Any = None) -> Array:
+    """The logarithm of the mean of exponentials along ``axis``, of the elements ``where`` a mask holds."""
     given = float_array(x)
     axes = axes_of(given, axis)
-    count = 1
+    count: Any = 1.0
     for a in axes:
-        count = count * given.shape[a]  # type: ignore[assignment]
-    return logsumexp(given, axis=axes, keepdims=keepdims) - FUNCTIONS["log"](as_array(float(count), given.element))
+        count = count * given.shape[a]
+    count = count if where is None else reductions.counted(given, axes, keepdims, where)
+    total = logsumexp(given, axis=axes, keepdims=keepdims, where=where)
+    return total - FUNCTIONS["log"](as_array(count, given.element))
 
 
-def standardize(x: Any, /, axis: Axis = -1, epsilon: float = 1e-5) -> Array:
-    """``x`` with mean 0 and variance 1 along ``axis``, whose variance is enlarged by ``epsilon``."""
+def standardize(
+    x: Any,
+    /,
+    axis: Axis = -1,
+    epsilon: float = 1e-5,
+    *,
+    mean: Any = None,
+    variance: Any = None,
+    where: Any = None,
+) -> Array:
+    """``x`` with mean 0 and variance 1 along ``axis``, whose variance is enlarged by ``epsilon``. Both are those of the
+    elements ``where`` a mask holds, or given, of the shape with ``keepdims``."""
     given = float_array(x)
-    distance = given - reductions.mean(given, axis, keepdims=True)
-    return distance / FUNCTIONS["sqrt"](spreads.var(given, axis, keepdims=True) + epsilon)
+    middle = reductions.mean(given, axis, keepdims=True, where=where) if mean is None else mean
+    spread = spreads.var(given, axis, keepdims=True, where=where) if variance is None else variance
+    return (given - middle) / FUNCTIONS["sqrt"](spread + epsilon)
 
 
 PUBLIC = (
     *("identity", "relu6", "hard_tanh", "log_sigmoid", "squareplus", "sparse_plus", "logmeanexp", "standardize"),
+    *("sparse_sigmoid", "log1mexp"),
     *("swish", "hard_silu", "soft_sign"),
 )

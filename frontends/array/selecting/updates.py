@@ -147,6 +147,8 @@ def _moved(indices: Array, extent: DimLike, mode: Mode) -> Array:
     """Indices, moved inside their dimension."""
     if 0 in indices.shape:
         return indices
+    if mode == "clip":  # those that count from the end are inside
+        return inside(where(indices < 0, indices + extent, indices), extent, mode)
     if mode != "check":
         return inside(indices, extent, mode or "clip")
     outside = least(convert(is_inside(indices, extent), "i64")) - 1

@@ -122,7 +122,7 @@ def _erfinv_along(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array,
 def erfinv(x: Array) -> Array:
     """The inverse of ``erf``: infinite at ±1, NaN beyond."""
     size, sign = FUNCTIONS["abs"](x), where(x < 0, -1.0, 1.0)
-    edge = where(size == 1, x * math.inf, math.nan)
+    edge = where(size == 1, sign * math.inf, math.nan)
     return where(size < 1, sign * _erfinv(where(size < 1, sign * x, 0.0)), edge)
 
 

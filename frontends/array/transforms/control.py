@@ -14,7 +14,7 @@ import numpy as np
 from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.dialects.types import Shape, numpy_dtype
 from mlc.errors import InputError
-from mlc.frontends.array import trees
+from mlc.frontends.array import dtypes, trees
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.functions.creation import arange
 from mlc.frontends.array.functions.elementwise import FUNCTIONS, convert
@@ -66,11 +66,9 @@ def while_loop(
     Raises:
         InputError: the body returns another tree, or other shapes or types than it takes.
     """
-    leaves, tree = trees.flatten(init)
-    states = [as_array(x) for x in leaves]
-    test, _ = traced(condition, [init])
+    states, tree, step, out = _settled(init, lambda state: traced(body, [state]))
+    test, _ = traced(condition, [trees.unflatten(tree, states)])
     _check_predicate("while_loop", *(x.shape for x in test.outputs))
-    step, out = traced(body, [init])
     most = UNBOUNDED if max_iterations is None else operator.index(max_iterations)
     _check_same("while_loop", [x.operand() for x in states], step.outputs, tree, out)
     return trees.unflatten(tree, results_like(loop_while, states, (test, step, most), step.outputs))
@@ -84,11 +82,9 @@ def fori_loop(lower: Any, upper: Any, body: Callable[[Any, Any], Any], init: Any
     if isinstance(lower, Array) or isinstance(upper, Array):
         return _between(lower, upper, body, init)
     first, end = (n if isinstance(n, Dim) else operator.index(n) for n in (lower, upper))
-    leaves, tree = trees.flatten(init)
-    states = [as_array(x) for x in leaves]
     if isinstance(first, int) and isinstance(end, int) and end <= first:
-        return trees.unflatten(tree, states)
-    step, out = traced(body, [np.int64(0), init])
+        return trees.tree_map(as_array, init)
+    states, tree, step, out = _settled(init, lambda state: traced(body, [np.int64(0), state]))
     _check_same("fori_loop", [x.operand() for x in states], step.outputs, tree, out)
     params = (step, end - first, first, _varied(states, step))
     made = results_like(loop_counted, states, params, step.outputs)
@@ -131,16 +127,34 @@ def scan(
         return state, trees.tree_map(lambda y: y[::-1], ys)
     if unroll is True:
         return _unrolled(f, init, xs, len(slices[0]))
-    leaves, tree = trees.flatten(init)
-    states = [as_array(x) for x in leaves]
     first = trees.unflatten(trees.flatten(xs)[1], [Array(new_argument(x.element, x.shape[1:], True)) for x in slices])
-    body, out = traced(f, [init, first])
+    states, _, body, out = _settled(init, lambda state: traced(f, [state, first]))
     _check_same("scan", [x.operand() for x in states], body.outputs[: len(states)])
     trips, collected = slices[0].shape[0], body.outputs[len(states) :]
     shapes = [*((y.element, y.shape) for y in body.outputs[: len(states)])]
     shapes += [(y.element, (trips, *y.shape)) for y in collected]
     params = (body, len(states), trips, _varied([*states, *slices], body))
     return trees.unflatten(out, results_of(loop_scan, [*states, *slices], params, shapes))
+
+
+def _settled(
+    init: Any, trace: Callable[[Any], tuple[Body, trees.Tree]]
+) -> tuple[list[Array], trees.Tree, Body, trees.Tree]:
+    """The states and their tree, and a body traced on them with the tree of its results. A Python number among the
+    states takes the type of what the body makes of it, where that is of its kind."""
+    leaves, tree = trees.flatten(init)
+    states = [as_array(x) for x in leaves]
+    while True:
+        body, out = trace(trees.unflatten(tree, states))
+        wider = [_beside(x, state, y) for x, state, y in zip(leaves, states, body.outputs, strict=False)]
+        if len(wider) < len(states) or all(a is b for a, b in zip(wider, states, strict=True)):
+            return states, tree, body, out
+        states = wider
+
+
+def _beside(given: Any, state: Array, after: Record) -> Array:
+    same = dtypes.kind(after.element) == dtypes.kind(state.element) and not after.shape
+    return convert(state, after.element) if type(given) in (int, float, complex) and same else state
 
 
 def _unrolled(f: Callable[[Any, Any], tuple[Any, Any]], state: Any, xs: Any, steps: int) -> tuple[Any, Any]:

@@ -48,12 +48,17 @@ def tangents(build: Builder, operands: Sequence[Tensor], by: Variables) -> list[
     return tangents_of(build, ys, xs, along)
 
 
-def _variable(x: Any) -> Array:
+def differentiable(x: Any) -> Array:
+    """``x`` as an array of floats. InputError where it is none."""
     given = as_array(x)
     if dtypes.kind(given.element) < 2:
-        raise InputError(
-            f"There is no derivative by an array of type {given.dtype}", hint="Convert it to floats by astype"
-        )
+        what = f"There is no derivative by an array of type {given.dtype}"
+        raise InputError(what, hint="Convert it to floats by astype")
+    return given
+
+
+def _variable(x: Any) -> Array:
+    given = differentiable(x)
     unique = Unique()
     made = Record(variable, (given.operand(),), (unique,), given.element, given.shape)
     made.variables |= {unique}
@@ -176,43 +181,58 @@ def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: boo
     return gradient
 
 
-def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-    """The value of ``f`` and its pullback: cotangents of the results become those of ``primals``."""
-    leaves, tree = trees.flatten(primals)
-    variables = [_variable(x) for x in leaves]
-    value = with_tables(f)(*trees.unflatten(tree, [x.same() for x in variables]))
+def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """The value of ``f`` and its pullback: cotangents of the results become those of ``primals``, None of ints;
+    with ``has_aux`` of the first of two results, and the second one comes third."""
+    value, aux, variables, tree = _on_variables(f, primals, has_aux)
     results = [as_array(y).record for y in trees.leaves(value)]
-    _close(variables)
 
     def pullback(bars: Any) -> tuple[Any, ...]:
         given = [as_array(bar) for bar in trees.leaves(bars)]
         _check_like([Array(y) for y in results], given)
-        return trees.unflatten(tree, _pulled_back(results, given, variables))
+        found = iter(_pulled_back(results, given, [x for x in variables if x is not None]))
+        return trees.unflatten(tree, [None if x is None else next(found) for x in variables])
 
-    return value, pullback
+    return (value, pullback, aux) if has_aux else (value, pullback)
 
 
-def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
-    """The value of ``f``, and its derivative as a function of tangents: many directions, one trace."""
-    leaves, tree = trees.flatten(primals)
-    variables = [_variable(x) for x in leaves]
-    value = with_tables(f)(*trees.unflatten(tree, [x.same() for x in variables]))
+def linearize(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """The value of ``f``, and its derivative as a function of tangents: many directions, one trace. Those of ints
+    are passed over, and may be None. With ``has_aux`` what else ``f`` computes comes third."""
+    value, aux, every, _ = _on_variables(f, primals, has_aux)
+    variables = [x for x in every if x is not None]
     results, out = trees.flatten(value)
     ys = [Array(as_array(y).record) for y in results]
-    _close(variables)
 
     def pushforward(*tangents: Any) -> Any:
-        given = [as_array(t, x.element) for t, x in zip(trees.leaves(tangents), variables, strict=False)]
+        along = trees.leaves(tangents)
+        if len(along) == len(every):
+            along = [t for t, x in zip(along, every, strict=True) if x is not None]
+        given = [as_array(t, x.element) for t, x in zip(along, variables, strict=False)]
         _check_like(variables, given)
         return trees.unflatten(out, _tangents(ys, variables, given))
 
-    return value, pushforward
+    return (value, pushforward, aux) if has_aux else (value, pushforward)
 
 
-def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-    """The value of ``f`` and its derivative along ``tangents``, both as ``f`` returns them."""
-    value, pushforward = linearize(f, *primals)
-    return value, pushforward(*tangents)
+def _on_variables(
+    f: Callable[..., Any], primals: Sequence[Any], has_aux: bool
+) -> tuple[Any, Any, list[Array | None], trees.Tree]:
+    """The value of ``f`` and what else it computes, a variable for each float among the arguments, and their tree."""
+    leaves, tree = trees.flatten(tuple(primals))
+    variables = [_variable(x) if dtypes.kind(as_array(x).element) >= 2 else None for x in leaves]
+    given = [x if v is None else v.same() for x, v in zip(leaves, variables, strict=True)]
+    result = with_tables(f)(*trees.unflatten(tree, given))
+    _close([x for x in variables if x is not None])
+    value, aux = _pair(result) if has_aux else (result, None)
+    return value, aux, variables, tree
+
+
+def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
+    """The value of ``f`` and its derivative along ``tangents``, both as ``f`` returns them; with ``has_aux`` what else
+    it computes comes third."""
+    value, pushforward, *aux = linearize(f, *primals, has_aux=has_aux)
+    return value, pushforward(*tangents), *aux
 
 
 def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:

@@ -12,53 +12,54 @@ from mlc.frontends.array.functions.creation import eye, zeros_like
 from mlc.frontends.array.functions.shaping import moveaxis, reshape
 from mlc.frontends.array.public import publish
 from mlc.frontends.array.transforms.batching import vmap
-from mlc.frontends.array.transforms.gradients import chosen_arguments, linearize, vjp
+from mlc.frontends.array.transforms.gradients import chosen_arguments, differentiable, linearize, vjp
 
 Argnums = int | tuple[int, ...]
 
 
-def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+def jacfwd(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
     """A function that returns the Jacobian of ``f``, in forward mode: a pass for each element of the arguments.
 
     For each array of the result (of shape Y) a tree like the argument, with arrays [*Y, *X]; for several ``argnums`` a
-    tuple of trees.
+    tuple of trees. With ``has_aux`` the function returns a pair, and so does the Jacobian: with what else it computes.
     """
 
-    def columns(f: Callable[..., Any], xs: Sequence[Any]) -> tuple[trees.Tree, list[list[Array]]]:
-        value, along = linearize(f, *xs)
+    def columns(f: Callable[..., Any], xs: Sequence[Any]) -> tuple[trees.Tree, list[list[Array]], Any]:
+        value, along, aux = linearize(f, *xs, has_aux=True)
         made = [trees.leaves(vmap(each)(_basis(x))) for x, each in _one_at_a_time(along, xs)]
         found = [[_last(column, x) for column in row] for row, x in zip(made, xs, strict=True)]
-        return trees.flatten(value)[1], [list(row) for row in zip(*found, strict=True)]
+        return trees.flatten(value)[1], [list(row) for row in zip(*found, strict=True)], aux
 
-    return _jacobian(f, argnums, columns)
+    return _jacobian(f, argnums, has_aux, columns)
 
 
-def jacrev(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+def jacrev(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
     """The Jacobian as ``jacfwd`` gives it, in reverse mode: a pass for each element of the results."""
 
-    def rows(f: Callable[..., Any], xs: Sequence[Any]) -> tuple[trees.Tree, list[list[Array]]]:
-        value, pullback = vjp(f, *xs)
+    def rows(f: Callable[..., Any], xs: Sequence[Any]) -> tuple[trees.Tree, list[list[Array]], Any]:
+        value, pullback, aux = vjp(f, *xs, has_aux=True)
         leaves, tree = trees.flatten(value)
         ys = [as_array(y) for y in leaves]
         pairs = _one_at_a_time(lambda *bars: pullback(trees.unflatten(tree, bars)), ys)
         made = [vmap(each)(_basis(y)) for y, each in pairs]
-        return tree, [[_first(row, y) for row in each] for each, y in zip(made, ys, strict=True)]
+        return tree, [[_first(row, y) for row in each] for each, y in zip(made, ys, strict=True)], aux
 
-    return _jacobian(f, argnums, rows)
+    return _jacobian(f, argnums, has_aux, rows)
 
 
-def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+def hessian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
     """A function that returns the second derivatives of ``f`` by ``argnums``: of an array X to an array Y, arrays
     [*Y, *X, *X]; forward over reverse mode.
     """
-    return jacfwd(jacrev(f, argnums), argnums)
+    return jacfwd(jacrev(f, argnums, has_aux), argnums, has_aux)
 
 
-Blocks = Callable[[Callable[..., Any], Sequence[Any]], tuple[trees.Tree, list[list[Array]]]]
-"""(f, arrays) to the structure of the result, and for each of its arrays the Jacobian by each argument."""
+Blocks = Callable[[Callable[..., Any], Sequence[Any]], tuple[trees.Tree, list[list[Array]], Any]]
+"""(f, arrays) to the structure of the result, for each of its arrays the Jacobian by each argument, and what else f
+computes."""
 
 
-def _jacobian(f: Callable[..., Any], argnums: Argnums, blocks: Blocks) -> Callable[..., Any]:
+def _jacobian(f: Callable[..., Any], argnums: Argnums, has_aux: bool, blocks: Blocks) -> Callable[..., Any]:
     chosen = (argnums,) if isinstance(argnums, int) else tuple(argnums)
 
     @functools.wraps(f)
@@ -66,12 +67,14 @@ def _jacobian(f: Callable[..., Any], argnums: Argnums, blocks: Blocks) -> Callab
         leaves, tree = trees.flatten(chosen_arguments(args, chosen))
 
         def of_leaves(*xs: Any) -> Any:
-            given = dict(zip(chosen, trees.unflatten(tree, xs), strict=True))
-            return f(*(given.get(n, x) for n, x in enumerate(args)), **kwargs)
+            given = dict(zip((n % len(args) for n in chosen), trees.unflatten(tree, xs), strict=True))
+            result = f(*(given.get(n, x) for n, x in enumerate(args)), **kwargs)
+            return result if has_aux else (result, None)
 
-        out, found = blocks(of_leaves, [as_array(x) for x in leaves])
+        out, found, aux = blocks(of_leaves, [differentiable(x) for x in leaves])
         parts = [trees.unflatten(tree, each) for each in found]
-        return trees.unflatten(out, [each[0] if isinstance(argnums, int) else tuple(each) for each in parts])
+        made = trees.unflatten(out, [each[0] if isinstance(argnums, int) else tuple(each) for each in parts])
+        return (made, aux) if has_aux else made
 
     return jacobian
 

@@ -62,9 +62,11 @@ class Arithmetic(Movement):
 
     def formula(self, expr: str, *xs: Tensor) -> Tensor:
         """As ``map``; several steps on 16-bit floats are computed in f32 and rounded once, constants are not."""
-        if xs[0].element not in ("f16", "bf16") or sum(isinstance(each, Call) for each in walk(parse(expr))) < 2:
+        parsed = parse(expr)
+        if xs[0].element not in ("f16", "bf16") or sum(isinstance(each, Call) for each in walk(parsed)) < 2:
             return self.map(expr, *xs)
-        return self.cast(self.map(expr, *map(self.wide, xs)), xs[0].element)
+        found = self.map(expr, *map(self.wide, xs))
+        return found if found.element == "i1" else self.cast(found, xs[0].element)
 
     def contract(self, equation: str, a: Tensor, b: Tensor) -> Tensor:
         """Sum of products; 16-bit floats are summed in f32."""

@@ -21,8 +21,8 @@ LOGADDEXP = (
     "where(x0 > x1, x0, x1) + log1p(exp(where(x0 > x1, x1 - x0, x0 - x1))))"
 )
 """ln(exp(x0) + exp(x1)). Of equal arguments the derivatives are a half each, and the second ones a quarter."""
-XLOGY = "where(x1 != x1, x1, where(x0 == 0, 0, x0 * log(x1)))"
-"""x0 ln x1, and 0 where x0 is 0."""
+XLOGY = "where(x1 != x1, x1, where((x0 == 0) & ((x1 <= 0) | (x1 == inf)), 0, x0 * log(x1)))"
+"""x0 ln x1, and 0 where x0 is 0; there the derivative by x0 is ln x1, as PyTorch's, where that is a number."""
 PROBABLE = "where(x1 == 0, 0, x0 * x1)"
 """A value times its probability: an impossible one, such as a logarithm of 0, counts nothing."""
 AT_LEAST, AT_MOST = "where((x0 < x1) | (x1 != x1), x1, x0)", "where((x0 > x1) | (x1 != x1), x1, x0)"

@@ -1,0 +1,166 @@
+"""Functions of `mlc.numpy`, `mlc.nn` and `mlc.scipy` on edge values beside JAX's of the same names.
+
+    python test/fuzz/fuzz_jax.py --count 2000 --seed 0 [--only NAME] [--jit] [--grad] [--vmap] [--missing]
+
+Compared are shapes, types and values. ``--jit`` compiles each call as well, ``--grad`` compares derivatives in both
+modes, ``--vmap`` rows of a batch. ``--missing`` lists names of JAX that mlc lacks. Needs JAX.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections import Counter
+from functools import reduce
+from typing import Any
+
+import jax
+import numpy as np
+from jax_calls import Array, Call
+from jax_families import FAMILIES
+from jax_rules import differs, explained
+
+import mlc
+import mlc.nn
+import mlc.numpy
+import mlc.scipy
+from mlc.errors import MlcError
+
+jax.config.update("jax_enable_x64", True)
+jax.config.update("jax_platforms", "cpu")
+jax.config.update("jax_disable_most_optimizations", True)  # these compile, and do not run, for most of the time
+
+OURS: dict[str, Any] = {"numpy": mlc.numpy, "nn": mlc.nn, "scipy": mlc.scipy}
+THEIRS: dict[str, Any] = {"numpy": jax.numpy, "nn": jax.nn, "scipy": jax.scipy}
+REFUSALS = (TypeError, ValueError, ArithmeticError, NotImplementedError, IndexError, AssertionError)
+
+
+def found_in(modules: dict[str, Any], name: str) -> Any:
+    """The function ``numpy.linalg.norm``; None where there is none."""
+    module, *path = name.split(".")
+    try:
+        return reduce(getattr, path, modules[module])
+    except AttributeError:
+        return None
+
+
+def names() -> list[tuple[str, Any]]:
+    """Each compared function, and how its operands are drawn."""
+    return [
+        (f"{module}.{name}", draw)
+        for draw, module, text in FAMILIES.values()
+        for name in text.split()
+        if found_in(THEIRS, f"{module}.{name}") is not None and found_in(OURS, f"{module}.{name}") is not None
+    ]
+
+
+def leaves(result: Any) -> list[Array]:
+    """The arrays of a result."""
+    if isinstance(result, list | tuple) and not (isinstance(result, tuple) and all(isinstance(x, int) for x in result)):
+        return [leaf for each in result for leaf in leaves(each)]
+    return [np.asarray(result)]
+
+
+def called(modules: dict[str, Any], call: Call, convert: Any) -> Any:
+    args = [convert(x) if isinstance(x, np.ndarray) else x for x in call.args]
+    if args and isinstance(args[0], list) and isinstance(call.args[0][0], np.ndarray):
+        args[0] = [convert(x) for x in args[0]]
+    options = {k: convert(v) if isinstance(v, np.ndarray) else v for k, v in call.options.items()}
+    return found_in(modules, call.name)(*args, **options)
+
+
+def problem(what: str, ours: Any, theirs: Any, call: Call) -> list[tuple[str, str]]:
+    """(rule, text) of what differs."""
+    first, second = leaves(ours), leaves(theirs)
+    if len(first) != len(second):
+        return [("", f"{what} of {call}\n  {len(first)} results, JAX has {len(second)}")]
+    for a, b in zip(first, second, strict=True):
+        if why := differs(a, b, call):
+            rule = explained(call, a, b, why)
+            return [(rule, f"{what} of {call}: {why}\n  ours {a!r}\n  JAX  {b!r}")]
+    return []
+
+
+def one(seed: int, table: list[tuple[str, Any]], jit: bool = False, grad: bool = False, vmap: bool = False) -> Any:
+    """The differences of one call."""
+    rng = np.random.default_rng(seed)
+    name, draw = table[int(rng.integers(len(table)))]
+    call = Call(name, *draw(rng))
+    try:
+        theirs = called(THEIRS, call, jax.numpy.asarray)
+    except REFUSALS:
+        return []  # what JAX refuses is compared with NumPy elsewhere
+    try:
+        ours = called(OURS, call, mlc.numpy.asarray)
+        found = problem("values", ours, theirs, call)
+        if jit and not found:
+            arrays = [x for x in call.args if isinstance(x, np.ndarray)]
+            if arrays and not isinstance(call.args[0], list):
+                whole = mlc.jit(lambda *xs: called(OURS, _replaced(call, xs), lambda x: x), wait=True)(*arrays)
+                found = problem("compiled", whole, theirs, call)
+        if (grad or vmap) and not found:
+            from jax_transforms import transformed
+
+            found = transformed(call, grad, vmap, called, OURS, THEIRS, problem, rng)
+    except (MlcError, AttributeError, RecursionError, *REFUSALS) as error:
+        text = f"{type(error).__name__}: {error}"
+        return [(explained(call, None, None, text), f"{call}: {text[:400]}")]
+    return found
+
+
+def _replaced(call: Call, arrays: tuple[Any, ...]) -> Call:
+    rest = iter(arrays)
+    args = tuple(next(rest) if isinstance(x, np.ndarray) else x for x in call.args)
+    return Call(call.name, args, call.options)
+
+
+def lacking() -> None:
+    """Prints names of JAX that mlc has not."""
+    for module in (
+        "numpy",
+        "numpy.linalg",
+        "numpy.fft",
+        "numpy.random",
+        "nn",
+        "scipy.special",
+        "scipy.linalg",
+        "scipy.stats",
+    ):
+        theirs = (
+            jax.random if module == "numpy.random" else found_in(THEIRS, module) if "." in module else THEIRS[module]
+        )
+        ours = found_in(OURS, module) if "." in module else OURS[module]
+        missing = [n for n in dir(theirs) if not n.startswith("_") and not hasattr(ours, n)]
+        print(f"{module}: {' '.join(missing)}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python test/fuzz/fuzz_jax.py", description=__doc__)
+    parser.add_argument("--count", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="functions whose name contains this")
+    parser.add_argument("--each", type=int, default=0, help="calls of each function, in place of --count")
+    for flag in ("jit", "grad", "vmap", "missing"):
+        parser.add_argument(f"--{flag}", action="store_true")
+    given = parser.parse_args()
+    if given.missing:
+        lacking()
+        return 0
+    table = [pair for pair in names() if given.only in pair[0]]
+    rules: Counter[str] = Counter()
+    total = given.each * len(table) or given.count
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        for n in range(total):
+            chosen = [table[n % len(table)]] if given.each else table
+            for rule, what in one(given.seed + n, chosen, given.jit, given.grad, given.vmap):
+                rules[rule or "unexplained"] += 1
+                if not rule:
+                    print(given.seed + n, what, flush=True)
+    print(f"{total} calls of {len(table)} functions; differences: {dict(rules)}")
+    return int(bool(rules["unexplained"]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

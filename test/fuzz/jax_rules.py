@@ -1,0 +1,46 @@
+"""When a result of mlc differs from JAX's, and which rule says so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from jax_calls import Array, Call
+
+LIMITS = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 3e-5, "float64": 1e-9}
+"""Relative differences that roundings make."""
+
+
+def differs(ours: Array, theirs: Array, call: Call) -> str:
+    """Which of shape, type and values differs; empty where none does."""
+    if ours.shape != theirs.shape:
+        return f"shape {ours.shape} for {theirs.shape}"
+    if ours.dtype != theirs.dtype:
+        return f"type {ours.dtype} for {theirs.dtype}"
+    return "" if close(ours, theirs) else "values"
+
+
+def close(ours: Array, theirs: Array) -> bool:
+    kind = ours.dtype.kind
+    if kind in "biu":
+        return bool(np.array_equal(ours, theirs))
+    if kind == "c":
+        return close(ours.real, theirs.real) and close(ours.imag, theirs.imag)
+    if kind in "US":
+        return True
+    limit = LIMITS[min(ours.dtype.name, theirs.dtype.name, key=lambda n: -LIMITS[n])]
+    wide, right = ours.astype(np.float64), theirs.astype(np.float64)
+    finite = right[np.isfinite(right)]
+    scale = min(np.abs(finite).max(initial=0), 1e30)
+    return bool(np.allclose(wide, right, rtol=limit, atol=limit * scale + 2e-38, equal_nan=True))
+
+
+def explained(call: Call, ours: Any, theirs: Any, why: str) -> str:
+    """The rule that a difference falls under; "" for none."""
+    arrays = [x for x in call.args if isinstance(x, np.ndarray)]
+    integers = bool(arrays) and all(x.dtype.kind in "biu" for x in arrays)
+    if "no common integer type" in why:
+        return "uint64 beside signed integers"
+    if theirs is not None and ours.dtype == np.float32 and theirs.dtype == np.float64 and integers:
+        return "floats of integers are float32" if close(ours, theirs.astype(np.float32)) else ""
+    return ""
