@@ -36,6 +36,11 @@ def object_key(name: str, sources: Mapping[str, CSource], flags: Sequence[str], 
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
+def is_generated(source: CSource) -> bool:
+    """Whether a unit is generated kernels that call no runtime library function: its only header is that of vectors."""
+    return isinstance(source, str) and re.findall(r'^#include "(.+)"', source, re.MULTILINE) == ["mlc_kernel.h"]
+
+
 def _included(name: str, sources: Mapping[str, CSource]) -> list[str]:
     """Files of ``sources`` that ``name`` includes (or takes in by .incbin), directly or not, sorted."""
     found: set[str] = set()

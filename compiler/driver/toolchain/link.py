@@ -21,6 +21,7 @@ from mlc.driver.toolchain.c_sources import (
     COMPILED,
     CSource,
     encoded,
+    is_generated,
     object_key,
     runtime_for,
     runtime_object_key,
@@ -60,11 +61,18 @@ def link_library(
         shutil.move(build.folder / RESULT, out)
 
 
-def flags_of(unit: str, target: Target, toolchain: Toolchain) -> tuple[str, ...]:
-    """Flags to compile a unit. The runtime gets the base instruction set, because it checks the CPU. The host program
-    is calls, each of which is executed once a run: -O1 compiles it in 60 % of the time, and runs it as fast."""
+def flags_of(unit: str, source: CSource, target: Target, toolchain: Toolchain) -> tuple[str, ...]:
+    """Flags to compile a unit. The runtime gets the base instruction set, because it checks the CPU."""
     isa = () if unit in runtime_sources() else target.cflags
-    return toolchain.flags(target, isa, "-O1" if unit == HOST_PROGRAM else "-O2")
+    return toolchain.flags(target, isa, _level_of(unit, source, target, toolchain))
+
+
+def _level_of(unit: str, source: CSource, target: Target, toolchain: Toolchain) -> tuple[str, ...]:
+    """How much to optimize a unit. The host program is calls, each of which is executed once a run: -O1 compiles it in
+    60 % of the time, and runs it as fast. Runtime library functions are loops that somebody wrote, and need -O2."""
+    if unit == HOST_PROGRAM:
+        return ("-O1",)
+    return toolchain.level_of_kernels(target) if is_generated(source) else ("-O2",)
 
 
 @contextmanager
@@ -123,7 +131,8 @@ class _Build:
     def _object(self, unit: str) -> str:
         """Compile one unit, or take its object from the cache; the object's file name."""
         name, version = f"{unit}.o", self.toolchain.version
-        flags = (*flags_of(unit, self.target, self.toolchain), *(INCLUDE if NAMES in self.sources else ()))
+        flags = flags_of(unit, self.sources[unit], self.target, self.toolchain)
+        flags = (*flags, *(INCLUDE if NAMES in self.sources else ()))
         ours = unit in runtime_sources()
         if ours and paths()[unit].parent.name != "core":
             flags, version = (*flags, *self.external.compile), f"{version} {self.external.versions}"

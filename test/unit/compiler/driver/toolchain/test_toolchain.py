@@ -12,7 +12,7 @@ import pytest
 from mlc import target as targets
 from mlc.driver.cache.disk_cache import Cache
 from mlc.driver.toolchain import c_compiler, link
-from mlc.driver.toolchain.c_compiler import Toolchain, find
+from mlc.driver.toolchain.c_compiler import KERNELS, Toolchain, find
 from mlc.driver.toolchain.c_sources import object_key
 from mlc.driver.toolchain.link import flags_of, link_library
 from mlc.errors import ToolchainError
@@ -23,6 +23,7 @@ SOURCES = {
     "a.c": '#include "twice.h"\nint twice(int x) { return 2 * x; }\nconst char *where(void) { return __FILE__; }\n',
     "b.c": '#include "twice.h"\n__attribute__((visibility("default"))) int four(int x) { return twice(twice(x)); }\n',
 }
+KERNEL = '#define MLC_PARTS 0\n#include "mlc_kernel.h"\n'
 
 
 def build(path: Path, sources: dict[str, str] = SOURCES, cache: Cache | None = None) -> bytes:
@@ -119,8 +120,8 @@ def test_without_any_compiler_the_error_says_how_to_get_one(monkeypatch: pytest.
 
 def test_the_runtime_is_compiled_for_any_cpu_of_the_architecture() -> None:
     found = find(None, CPU)
-    assert not set(CPU.cflags) & set(flags_of("mlc_runtime.c", CPU, found))
-    assert set(CPU.cflags) <= set(flags_of("kernels.c", CPU, found))
+    assert not set(CPU.cflags) & set(flags_of("mlc_runtime.c", "", CPU, found))
+    assert set(CPU.cflags) <= set(flags_of("kernels.c", KERNEL, CPU, found))
 
 
 def test_flags_of_the_environment_are_the_last_and_part_of_the_version(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,15 +135,27 @@ def test_flags_of_the_environment_are_the_last_and_part_of_the_version(monkeypat
 
 def test_the_host_program_is_optimized_less_than_kernels() -> None:
     found = find(None, CPU)
-    levels = {
-        unit: [f for f in flags_of(unit, CPU, found) if f.startswith("-O")] for unit in ("model.c", "kernels_0.c")
-    }
-    assert levels == {"model.c": ["-O1"], "kernels_0.c": ["-O2"]}
+    units = {"model.c": '#include "mlc_runtime.h"\n', "kernels_0.c": '#include "mlc_library.h"\n', "mlc_runtime.c": ""}
+    levels = {u: [f for f in flags_of(u, text, CPU, found) if f.startswith("-O")] for u, text in units.items()}
+    assert levels == {"model.c": ["-O1"], "kernels_0.c": ["-O2"], "mlc_runtime.c": ["-O2"]}
+
+
+def test_generated_kernels_get_the_passes_that_they_gain_by_if_the_compiler_has_them() -> None:
+    found = find(None, CPU)
+    has_them = CPU.arch == "x86_64" and "clang" not in found.version
+    assert (found.level_of_kernels(CPU) == KERNELS) == has_them
+    assert ("-fexpensive-optimizations" in flags_of("kernels_0.c", KERNEL, CPU, found)) == has_them
+    assert found.level_of_kernels(targets.get("aarch64")) == ("-O2",)
+
+
+def test_compilers_that_would_ignore_the_passes_of_kernels_get_the_usual_level() -> None:
+    pytest.importorskip("ziglang")
+    assert find(f"{sys.executable} -m ziglang cc", CPU).level_of_kernels(CPU) == ("-O2",)
 
 
 def test_generated_code_is_never_compiled_with_fast_math() -> None:
-    flags = flags_of("kernels.c", CPU, find(None, CPU))
-    assert {"-O2", "-ffp-contract=fast", "-fvisibility=hidden"} <= set(flags)
+    flags = flags_of("kernels.c", KERNEL, CPU, find(None, CPU))
+    assert {"-ffp-contract=fast", "-fvisibility=hidden"} <= set(flags)
     assert not any("fast-math" in flag or "unsafe" in flag for flag in flags)
 
 
