@@ -35,6 +35,7 @@ SESSIONS = (
     DOCS / "training.md",
     DOCS / "howto/link-statically.md",
     DOCS / "howto/quantize.md",
+    DOCS / "howto/search-a-plan.md",
     DOCS / "howto/train-by-epochs.md",
     DOCS / "frontend/array.md",
     DOCS / "frontend/nn.md",

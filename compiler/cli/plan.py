@@ -27,6 +27,9 @@ def command(
     memory: Annotated[str, typer.Option(help="With --auto: what a rank may hold, as 16GiB.")] = "",
     cluster: Annotated[Path | None, typer.Option(help="With --auto: rates and links of the ranks (TOML).")] = None,
     plan: Annotated[Path | None, typer.Option(help="A plan whose lines are kept; the rest is searched.")] = None,
+    update: Annotated[
+        list[str], typer.Option(help="With --auto: a parameter whose new value the function returns; repeat for more.")
+    ] = [],  # noqa: B006
     stages: Annotated[int, typer.Option(min=0, help="With --auto: also cut the program into so many stages.")] = 0,
     micro: Annotated[int, typer.Option(min=1, help="With --stages: micro-batches of a step.")] = 8,
 ) -> None:
@@ -40,7 +43,7 @@ def command(
     """
     if auto or plan is not None:
         _search(function, specs_of_inputs(types, parse_dims(dim)) if is_function(function) else parse_dims(dim), mesh,
-                shard, _settings(memory, cluster, plan), stages, micro)  # fmt: skip
+                shard, _settings(memory, cluster, plan, update), stages, micro)  # fmt: skip
         return
     from mlc.comm.distributed import Distributed
     from mlc.comm.pipeline import Pipeline
@@ -60,14 +63,14 @@ def command(
     print(found.plan(**specs_of_inputs(types, parse_dims(dim))))
 
 
-def _settings(memory: str, cluster: Path | None, plan: Path | None) -> Auto:
+def _settings(memory: str, cluster: Path | None, plan: Path | None, update: list[str]) -> Auto:
     from mlc.planning import Auto
     from mlc.planning.cluster import bytes_of_text, read
 
     if plan is not None and not plan.is_file():
         raise InputError(f"The plan {plan} does not exist", hint="Write one by mlc plan … --auto > FILE")
     return Auto(bytes_of_text(memory) if memory else None, read(cluster) if cluster else None,
-                given=plan.read_text() if plan else "")  # fmt: skip
+                given=plan.read_text() if plan else "", updates=tuple(update))  # fmt: skip
 
 
 def _search(

@@ -22,7 +22,7 @@ from mlc.passes.distribute.rules.extents import static
 from mlc.planning.applied import how_of, searched_of, with_plan
 from mlc.planning.search import Search
 from mlc.planning.settings import Auto, Plan
-from mlc.planning.traced import numbered, updates_of
+from mlc.planning.traced import updates_of
 from mlc.runtime import TensorSpec
 from mlc.target import GpuTarget
 from mlc.tracing.jit import Jitted, elements
@@ -48,7 +48,7 @@ class Distributed:
         self.how = how_of(shardings)
         shardings = self.how.fixed if isinstance(self.how, Auto) else {} if self.how is not None else shardings
         if results == AUTO and self.how is None:
-            raise InputError("jit: results='auto' without shardings='auto'", hint="Give results as P, or both")
+            raise InputError("jit: results are 'auto' without shardings='auto'", hint="Give results as P, or both")
         functools.update_wrapper(self, f)
         unknown = set(shardings) - set(self.jitted.signature.parameters)
         if unknown:
@@ -120,6 +120,10 @@ class Distributed:
         types = trees.unflatten(tree, [leaf.type for leaf in given])
         return dict(zip(bound, types, strict=True)), given, leaves
 
+    def _updates(self, types: Mapping[str, Any], results: Any) -> dict[int, int]:
+        named = self.how.updates if isinstance(self.how, Auto) else ()
+        return updates_of(types, results, named) if self.results == AUTO else {}
+
     def _specs(self, name: str, value: Any) -> list[P | None]:
         if name not in self.shardings:
             return [x.spec if isinstance(x, Sharded) else None for x in trees.leaves(value)]
@@ -148,7 +152,7 @@ class Distributed:
         made = [Leaf(TensorSpec(np.dtype(object), tuple(static(d) for d in each.shape)), s)
                 for each, s in zip(traced.outputs, specs, strict=True)]  # fmt: skip
         found = Partitioned(replace(traced, wait=True), self.mesh, tuple(given), tuple(made))
-        return found, how, updates_of(numbered(types), results) if self.results == AUTO else {}
+        return found, how, self._updates(types, results)
 
 
 def _spec_of(x: Any) -> TensorSpec:

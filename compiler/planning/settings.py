@@ -20,7 +20,8 @@ class Plan:
 class Auto:
     """A search. ``memory``: bytes that a rank may hold; ``fixed``: shardings of parameters, which the search keeps;
     ``seconds``: what the solver may take; ``solver``: "auto", "ilp" (HiGHS) or "descent" (without one); ``given``:
-    lines of a plan that the search keeps."""
+    lines of a plan that the search keeps; ``updates``: parameters that are one array each, which results of their types
+    replace (trees of arrays need no naming)."""
 
     memory: float | None = None
     cluster: Cluster | None = None
@@ -28,3 +29,4 @@ class Auto:
     seconds: float = 20.0
     solver: Literal["auto", "ilp", "descent"] = "auto"
     given: str = ""
+    updates: tuple[str, ...] = ()

@@ -45,14 +45,28 @@ def search_imported(
     return search(imported.module, cluster, auto, updates, divided_weights)
 
 
-def updates_of(arguments: Sequence[tuple[Any, int]], results: Any) -> dict[int, int]:
+def updates_of(types: Mapping[str, Any], results: Any, named: Sequence[str] = ()) -> dict[int, int]:
     """Return which result replaces which argument: a part of the results that is a tree of equal types as an argument,
     as new parameters are (``loss, parameters = step(parameters, batch)``).
 
-    ``arguments``: for each parameter its tree of types and the number of its first array; ``results``: the tree of the
-    function's results. An array alone says too little: it may only look like one.
+    ``types``: the tree of types of each parameter; ``results``: the tree of the function's results. An array alone says
+    too little, as it may only look like one: it counts for a parameter that is ``named``.
+
+    Raises:
+        InputError: no result has the type of a parameter that is named.
     """
-    free = list(arguments)
+    free = [(tree, at) for (name, tree), (_, at) in zip(types.items(), numbered(types), strict=True)
+            if name in named or len(trees.leaves(tree)) > 1]  # fmt: skip
+    found = _matched(free, results)
+    missing = {name for (name, _), (_, at) in zip(types.items(), numbered(types), strict=True)
+               if name in named and at not in found.values()} | (set(named) - set(types))  # fmt: skip
+    if missing:
+        raise InputError(f"No result has the type of {', '.join(sorted(missing))}",
+                         hint="Name parameters whose new values the function returns")  # fmt: skip
+    return found
+
+
+def _matched(free: list[tuple[Any, int]], results: Any) -> dict[int, int]:
     alone = not isinstance(results, tuple | list) or any(_alike(results, tree) for tree, _ in free)
     parts = [results] if alone else list(results)
     found: dict[int, int] = {}
@@ -71,7 +85,7 @@ def updates_of(arguments: Sequence[tuple[Any, int]], results: Any) -> dict[int, 
 def _alike(a: Any, b: Any) -> bool:
     left, right = trees.leaves(a), trees.leaves(b)
     types = [(tuple(x.shape), str(x.dtype)) for x in left]
-    return len(types) > 1 and types == [(tuple(x.shape), str(x.dtype)) for x in right]
+    return types == [(tuple(x.shape), str(x.dtype)) for x in right]
 
 
 def numbered(types: Mapping[str, Any]) -> list[tuple[Any, int]]:

@@ -95,7 +95,7 @@ def lines_of(text: str) -> Iterator[Line]:
             axes = [each.partition(":") for each in found["axes"].split(";")]
             states = {name.strip(): _states(value) for name, _, value in axes}
         except ValueError as error:
-            what = f"Line {at} of the plan, '{said}': {error}"
+            what = f"Line {at} of the plan cannot be read: '{said}': {error}"
             hint = "Write 'operator 3 NAME TYPE | AXIS: whole, split 1 -> split 1', as mlc plan --auto does"
             raise InputError(what, hint=hint) from None
         yield Line(at, found["kind"], int(found["number"]), (found["what"] or "").strip(), states)

@@ -123,7 +123,7 @@ def test_an_edited_plan_computes_the_same_and_costs_what_it_costs() -> None:
 @pytest.mark.parametrize(
     "edit, message",
     [
-        (("split", "split x"), "Line 5 of the plan"),
+        (("split", "split x"), "Line 5 of the plan cannot be read"),
         (("graph.contract", "graph.reduce"), "the operator is graph.contract"),
         (("mesh data=2", "mesh data=4"), "The plan is for the mesh"),
         (("operator 0 ", "operator 99 "), "the program has 3 operators"),
@@ -143,7 +143,7 @@ def test_a_plan_that_does_not_fit_is_refused_by_its_line(edit: tuple[str, str], 
 def test_what_is_no_plan_is_refused() -> None:
     with pytest.raises(InputError, match="shardings are 'automatic'"):
         mlc.jit(step, mesh=mlc.Mesh(data=2), shardings="automatic")
-    with pytest.raises(InputError, match="results='auto' without"):
+    with pytest.raises(InputError, match="results are 'auto' without"):
         mlc.jit(step, mesh=mlc.Mesh(data=2), results="auto")
 
 
