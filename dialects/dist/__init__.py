@@ -23,11 +23,13 @@ INFERRED = "dist.inferred"
 """The attribute of an argument that the user has not divided: how propagation divides it."""
 OPERANDS, RESULT, WHY = "dist.operands", "dist.result", "dist.why"
 """The attributes of an operator along one mesh axis: the states that it reads, the state that it makes, and why."""
+LETS_GO = "dist.lets_go"
+"""The attribute of a change of state of an argument, of which no reader keeps the result for later ones (ZeRO-3)."""
 PLAN, PLANNED = "dist.plan", "dist.planned"
 """The attribute of a module: a plan as text; and of an operator: the states that the plan says, for each mesh axis."""
 
 __all__ = [
     "Dist", "MeshAttr", "ShardingAttr", "ShardOp", "ReshardOp", "WholeAttr", "SplitAttr", "PartialAttr", "WindowAttr",
     "State", "MESH", "SHARDING", "INFERRED", "OPERANDS", "RESULT", "WHY",
-    "PLAN", "PLANNED",
+    "PLAN", "PLANNED", "LETS_GO",
 ]  # fmt: skip

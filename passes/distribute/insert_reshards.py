@@ -14,12 +14,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.dialects.func import ReturnOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from mlc.dialects.dist import PLANNED, ReshardOp, State
+from mlc.dialects.dist import LETS_GO, PLANNED, ReshardOp, ShardOp, State
 from mlc.dialects.dist.states import text
 from mlc.dialects.graph import source_nodes, with_nodes
 from mlc.passes.distribute.choice.planned import gathered_before
@@ -58,6 +58,8 @@ class InsertReshards(ModulePass):
         made = ReshardOp(x, self.axis, source, target, moved(x, source, target, blocks), why)
         if (plan := gathered_before(x, self.axis, source, target)) is not None:
             made.attributes[PLANNED] = plan
+        if isinstance(x, BlockArgument) and PLANNED in reader.attributes and not isinstance(reader, ShardOp):
+            made.attributes[LETS_GO] = UnitAttr()  # a plan that lets it stay whole holds it
         assert reader.parent is not None
         nodes = source_nodes(reader) or (source_nodes(x.owner) if isinstance(x.owner, Operation) else ())
         reader.parent.insert_op_before(with_nodes(made, nodes), reader)

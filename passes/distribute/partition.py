@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from mlc.dialects.dist import OPERANDS, PLANNED, RESULT, WHY, ReshardOp, ShardOp, State
+from mlc.dialects.comm import AllGatherOp
+from mlc.dialects.dist import LETS_GO, OPERANDS, PLANNED, RESULT, WHY, ReshardOp, ShardOp, State
 from mlc.dialects.dist.states import WholeAttr
 from mlc.dialects.graph import ComputeOp, GraphOp
 from mlc.dialects.graph.sizes import sizes_of
@@ -139,7 +140,11 @@ def _resharded(build: OpBuilder, op: ReshardOp, ranks: Ranks) -> SSAValue:
     made = resharded(build, op.input, shape_of(op.result), op.source, op.target, ranks)  # type: ignore[arg-type]
     assert block is not None
     first = block.first_op if before is None else before.next_op
-    plan_alike(takewhile(lambda each: each is not op, _from(first)), op.attributes.get(PLANNED))
+    found = list(takewhile(lambda each: each is not op, _from(first)))
+    plan_alike(found, op.attributes.get(PLANNED))
+    for each in found if LETS_GO in op.attributes else ():
+        if isinstance(each, AllGatherOp):
+            each.properties["ahead"] = IntegerAttr(1, 64)
     return made
 
 

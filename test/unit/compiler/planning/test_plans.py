@@ -197,6 +197,10 @@ def test_zero_3_takes_three_times_a_scatter() -> None:
     assert held.usage.sent <= 1.01 * 2 * (ranks - 1) / ranks * SIZE  # gathered once, and held
     found = search(0.85 * held.usage.peak)
     assert held.usage.sent < found.usage.sent <= 1.01 * 3 * (ranks - 1) / ranks * SIZE
+    w, x = [draw(256, 256) for _ in range(3)], draw(4096, 256)
+    ran = mlc.jit(gradients, mesh=mlc.Mesh(data=ranks), shardings=Plan(written(found)), results="auto")
+    assert sent(ran._of((w, x), {})[0]._lowered[0]) == found.usage.sent
+    close(ran.simulate(w, x), mlc.jit(gradients)(w, x))
 
 
 def test_megatron_divides_a_block_of_gpt_2() -> None:
