@@ -36,12 +36,13 @@ def run(program: Path, *words: Any, data: bytes = b"") -> bytes:
 
 
 class Emulated:
-    """A model compiled for ``ARCH`` into ``folder`` by the C compiler ``cc``, and emulated.c linked with it."""
+    """A model compiled for ``target``, of ``ARCH``, into ``folder`` by the C compiler ``cc``, and emulated.c linked
+    with it."""
 
-    def __init__(self, model: ModelProto, folder: Path, cc: str | None = None) -> None:
+    def __init__(self, model: ModelProto, folder: Path, cc: str | None = None, target: str = ARCH) -> None:
         self.folder, self.program = folder, folder / "program"
         onnx.save(model, folder / "model.onnx")
-        model_file, options = OnnxSource.of(folder / "model.onnx"), make_options(ARCH, cc=cc)
+        model_file, options = OnnxSource.of(folder / "model.onnx"), make_options(target, cc=cc)
         compile_source(model_file, options).artifact.install(folder / "model.so")
         source = Path(__file__).with_suffix(".c")
         warnings = ["-Wall", "-Wextra", "-Werror"]

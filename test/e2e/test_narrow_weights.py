@@ -3,8 +3,10 @@ weights rounded to bf16, against NumPy in f64."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import emulated
 import ml_dtypes
 import numpy as np
 import onnx
@@ -68,7 +70,22 @@ def test_models_of_halves_keep_their_weights(name: str, element: str) -> None:
     proto = model(x, w, element)
     for numerics in ("strict", "default"):
         assert narrow(proto, name + SMALL, numerics) == ((name, element) != ("x86-64", "f16"))
-    got = mlc.compile(proto, target=name + SMALL).run({"x": x})["y"]
+    check(mlc.compile(proto, target=name + SMALL).run({"x": x})["y"], x, w, element)
+
+
+@emulated.needed
+@pytest.mark.parametrize("element", ["f16", "bf16"])
+def test_on_aarch64(element: str, tmp_path: Path) -> None:
+    x, w = data(element, 1, 130), data(element, 130, 77)
+    proto = model(x, w, element)
+    assert narrow(proto, "aarch64" + SMALL, "default")
+    like = {"y": np.zeros((1, 77), x.dtype)}
+    got = emulated.Emulated(proto, tmp_path, target="aarch64" + SMALL).run({"x": x}, like, threads=1)
+    check(got["y"], x, w, element)
+
+
+def check(got: Array, x: Array, w: Array, element: str) -> None:
+    """The result is the exact one, rounded once."""
     expected = x.astype(np.float64) @ w.astype(np.float64)
     step = 2**-8 if element == "bf16" else 2**-11
     bound = step * np.abs(expected) + 2e-6 * np.abs(expected).max()
