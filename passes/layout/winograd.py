@@ -43,9 +43,9 @@ from mlc.dialects.graph import (
     source_nodes,
 )
 from mlc.dialects.graph.minimal_filtering import TAPS, matrices
-from mlc.dialects.semantics.dims import product
 from mlc.dialects.types import element_of, shape_of
 from mlc.passes.context import target_of
+from mlc.passes.cost.winograd_time import best_tile, fits_in_l2
 from mlc.passes.graph.patterns.constants import constant_values, sole_user
 from mlc.passes.layout.blocking.blocked_layout import blocked_conv
 from mlc.passes.layout.blocking.reversed_axes import before_reversal
@@ -53,8 +53,6 @@ from mlc.passes.layout.blocking.whole_tiles import whole_tiles
 from mlc.passes.op_builder import OpBuilder
 from mlc.passes.rewriter import bodies, erase_unused
 from mlc.target import CpuTarget
-
-FLOAT = 4  # bytes
 
 
 @dataclass(frozen=True)
@@ -71,64 +69,11 @@ class Winograd(ModulePass):
             for conv in [o for o in body.ops if isinstance(o, ConvOp)]:
                 constant = conv.weight in constants
                 if _applies(conv) and (m := self._tile(conv, constant, target_of(ctx))):
-                    _replace(conv, m, _fits_in_l2(conv, m, target_of(ctx)))
+                    _replace(conv, m, fits_in_l2(conv, m, target_of(ctx)))
 
     def _tile(self, conv: ConvOp, constant: bool, target: CpuTarget) -> int:
         """Return the tile size m with the least estimated time; 0 if the plain convolution is fastest."""
-        best, least = 0, _seconds(conv, 0, constant, target)
-        for m in (2, 4):  # the larger one has more weights and a larger error
-            if (cost := _seconds(conv, m, constant, target)) * self.gain <= least:
-                best, least = m, cost
-        return best
-
-
-def _seconds(conv: ConvOp, m: int, constant: bool, target: CpuTarget) -> float:
-    """Return the estimated time on one CPU with tiles of size ``m`` (0: the plain convolution), the sum of two terms:
-    the larger of the time to multiply and the time to read the weights from memory, and the time of the transforms,
-    which write and read their tiles. Weights that are not ``constant`` are transformed too."""
-    filters, channels, h, w = _sizes(conv)
-    batch = shape_of(conv.result)[0]
-    points = (-(-h // m) * -(-w // m) if m else h * w) * (batch if isinstance(batch, int) else 1)
-    products = ((m + TAPS - 1) ** 2 if m else TAPS**2) * filters * channels
-    time = max(2.0 * products * points / target.flops, FLOAT * products / target.rates.memory_bytes)
-    if m:
-        moved = (m + TAPS - 1) ** 2 * points * (channels + filters) * FLOAT
-        time += moved * sum(1 / rate for rate in _tile_rates(conv, m, moved, target))
-        time += 0 if constant else 2 * FLOAT * products / target.rates.memory_bytes
-    return time
-
-
-def _tile_rates(conv: ConvOp, m: int, moved: int, target: CpuTarget) -> tuple[float, float]:
-    """Return the rates, in bytes a second, at which tiles are written and read, in the cache level or memory that holds
-    them."""
-    rates = target.rates
-    if _fits_in_l2(conv, m, target):
-        return rates.l2_bytes, rates.l2_bytes
-    if moved > target.l3.size // 2:
-        return rates.memory_bytes, rates.memory_bytes
-    return rates.l3_write_bytes, rates.l3_bytes
-
-
-def _fits_in_l2(conv: ConvOp, m: int, target: CpuTarget) -> bool:
-    """Return whether a row of tiles fits in L2, so that one kernel computes all stages row by row, image by image. The
-    weights fit beside the row, or are read from L3 once a row, hidden by the products. An eighth of the stack is
-    reserved for other arrays."""
-    filters, channels, h, w = _sizes(conv)
-    areas, tiles = (m + TAPS - 1) ** 2, w // m
-    row, weights = areas * tiles * (channels + filters) * FLOAT, areas * channels * filters * FLOAT
-    batch = shape_of(conv.result)[0]
-    rows = batch * h // m if h % m == w % m == 0 and isinstance(batch, int) else 0
-    hidden = 2 * tiles / target.flops >= FLOAT / target.rates.l3_bytes  # both sides: seconds a weight
-    stays = row + weights <= target.l2.size or hidden and row <= target.l2.size
-    return rows >= target.tasks(2) and row <= target.local_bytes * 7 // 8 and stays
-
-
-def _sizes(conv: ConvOp) -> tuple[int, int, int, int]:
-    """Return the filters, the channels, and the height and width of the result."""
-    (_, f, h, w, b), (_, c, *_, bi, _) = shape_of(conv.result), shape_of(conv.weight)
-    filters, channels = product((f, b)), product((c, bi))
-    assert isinstance(filters, int) and isinstance(channels, int) and isinstance(h, int) and isinstance(w, int)
-    return filters, channels, h, w
+        return best_tile(conv, constant, target, self.gain)
 
 
 def _applies(conv: ConvOp) -> bool:

@@ -152,6 +152,9 @@ def test_what_stays_in_f32() -> None:
             model([helper.make_node("MatMul", ["x", "w"], ["y"])], [8, k], {"w": data(k, n)}, ["y"])
         )
     assert "bf16" not in layouts(model([helper.make_node("MatMul", ["x", "x"], ["y"])], [64, 64], {}, ["y"]))
+    node = helper.make_node("Conv", ["x", "w"], ["y"], pads=[1] * 4)
+    winograd = layouts(model([node], [1, 64, 56, 56], {"w": data(64, 64, 3, 3)}, ["y"]))
+    assert "graph.winograd_rows" in winograd and "bf16" not in winograd
     for c, group in ((64, 64), (3, 1)):
         node = helper.make_node("Conv", ["x", "w"], ["y"], group=group)
         assert "bf16" not in layouts(model([node], [1, c, 9, 9], {"w": data(64, c // group, 3, 3)}, ["y"]))

@@ -8,7 +8,8 @@
 A machine with an instruction for pairs of bf16 makes twice as many products a second, and weights take half the memory.
 That belongs to ``numerics = "relaxed"``. In a model of bf16 the factors are rounded already, so that by default their
 casts to f32 are left out (``exactly``). Products that the layouts of pairs do not fit stay as they are: depthwise
-convolutions, sums of few terms and results of few columns.
+convolutions, sums of few terms and results of few columns. So do convolutions that Winograd's tiles make about as fast,
+without the rounding.
 """
 
 from __future__ import annotations
@@ -23,17 +24,21 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects.graph import ContractOp, ConvOp, MapOp, PadOp, dims_of, ints_of
+from mlc.dialects.graph.minimal_filtering import TAPS
 from mlc.dialects.types import element_of, shape_of
 from mlc.passes.context import target_of
+from mlc.passes.cost.winograd_time import best_tile
 from mlc.passes.graph.patterns.cleanup import eliminate_dead
 from mlc.passes.graph.patterns.constants import constant_values
 from mlc.passes.layout.blocking.packed_products import OF_HALVES
 from mlc.passes.layout.sink_casts import narrowed
 from mlc.passes.op_builder import OpBuilder
 from mlc.passes.rewriter import bodies, erase_unused
+from mlc.target import CpuTarget
 
 TERMS = 32  # of a sum, from which on the products outweigh the rounding of the left operand
 COLUMNS = 16  # of a result: a vector
+AS_FAST = 1.8  # the least estimated speedup by Winograd's tiles for which these are taken
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,7 @@ class RoundFactors(ModulePass):
             constants, rounded = constant_values(body), dict[SSAValue, SSAValue]()
             for each in [o for o in body.ops if isinstance(o, ContractOp | ConvOp)]:
                 plain = element_of(each.result) == "f32" and not each.product and not each.layouts
-                if plain and _pays(each, constants):
+                if plain and _pays(each, constants) and (self.exactly or not _has_fewer_products(each, target_of(ctx))):
                     _round(each, _stored(each) if self.exactly else _rounded(each, rounded))
         eliminate_dead(op)
 
@@ -67,6 +72,15 @@ def _pays(op: ContractOp | ConvOp, constants: set[SSAValue]) -> bool:
     filters, channels, *window = (int(d) for d in shape)  # type: ignore[arg-type]
     whole = groups == 1 or channels % COLUMNS == 0 and filters % (groups * COLUMNS) == 0
     return whole and filters >= COLUMNS and channels >= COLUMNS and channels * math.prod(window) >= TERMS
+
+
+def _has_fewer_products(op: ContractOp | ConvOp, target: CpuTarget) -> bool:
+    """Return whether Winograd's tiles make a convolution about as fast in f32 as pairs do, without their rounding."""
+    if not isinstance(op, ConvOp) or shape_of(op.weight)[2:] != (TAPS, TAPS):
+        return False
+    known = all(isinstance(d, int) and d for d in shape_of(op.result)[1:])
+    plain = op.window == ((1, 1), (1, 1)) and op.groups.value.data == 1
+    return known and plain and best_tile(op, True, target, AS_FAST) > 0
 
 
 def _is_matrix_product(op: ContractOp, constants: set[SSAValue]) -> bool:
