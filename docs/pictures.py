@@ -19,8 +19,7 @@ LONGEST = 2.5  # of a bar
 PEERS = {"onnxruntime": "#4472a8", "OpenVINO": "#c8802e"}
 LEVELS = (
     ("graph", "operators\non tensors", "fold, simplify, fuse maps,\nblocked layouts, fusion groups"),
-    ("kernel", "statements\non buffers", "schedules: tiles, order,\nvector axis, parallel loops"),
-    ("poly", "statements,\nschedules, tiles", "isl proves the order legal,\ngenerates the loops"),
+    ("kernel", "statements,\ndomains, accesses", "schedules: tiles, order,\nparallel loops; isl proves\nthem legal"),
     ("loops", "loops, vectors,\nscalars", "register tiles, shared memory,\ntensor cores"),
     ("rt", "launches over\nplanned memory", "arena, views, barriers,\nhost program"),
     ("C, CUDA", "one library,\nonly libc", "the C compiler, nvcc"),

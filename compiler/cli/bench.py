@@ -41,7 +41,7 @@ OptionalModel = Annotated[
 Iterations = Annotated[int | None, typer.Option(min=1, help="Measure exactly so many runs; --seconds has no effect.")]
 Streams = Annotated[int, typer.Option(min=0, help="Also measure runs per second with so many callers at a time.")]
 Top = Annotated[int | None, typer.Option(min=1, help="With --profile: show only the N slowest launches.", metavar="N")]
-Trace = Annotated[Path | None, typer.Option(help="Write a trace for Perfetto here (.json), a lane for each thread.")]
+Trace = Annotated[Path | None, typer.Option(help="Write a trace for Perfetto here (.json), a track for each thread.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 PeerName = Annotated[Literal["onnxruntime"] | None, typer.Option(help="Measure it too, and compare the outputs.")]
 

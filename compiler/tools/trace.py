@@ -1,4 +1,4 @@
-"""A trace of a run for Perfetto: the launches, in a lane for each thread."""
+"""A trace of a run for Perfetto: the launches, in a track for each thread."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Event = tuple[Mapping[str, Any], int, int, int]  # the entry of the signature, t
 def trace(model: Model, inputs: Mapping[str, Any], runs: int = RUNS) -> str:
     """Return a trace of the fastest of some runs, in the JSON of Chrome's trace viewer, which Perfetto opens.
 
-    Each part of a launch that a thread executes is an event of the thread's lane. A model on a GPU has one lane, of
+    Each part of a launch that a thread executes is an event of the thread's track. A model on a GPU has one track, of
     median times one after another. Times are microseconds. Source: the Trace Event Format, complete events ("ph": "X")
     and names of threads ("ph": "M").
     """
     on_device = model.signature["target"].startswith("cuda")
     events = _in_order(model, inputs, runs) if on_device else _fastest(model, inputs, runs)
     threads = sorted({thread for _, thread, _, _ in events})
-    made = [*map(_lane, threads), *map(_event, events)]
+    made = [*map(_track, threads), *map(_event, events)]
     return json.dumps({"traceEvents": made, "displayTimeUnit": "ns", "otherData": {"model": model.name}})
 
 
@@ -42,7 +42,7 @@ def _in_order(model: Model, inputs: Mapping[str, Any], runs: int) -> list[Event]
     return events
 
 
-def _lane(thread: int) -> dict[str, Any]:
+def _track(thread: int) -> dict[str, Any]:
     name = f"thread {thread}" if thread else "thread 0 (the caller)"
     return {"name": "thread_name", "ph": "M", "pid": 0, "tid": thread, "args": {"name": name}}
 

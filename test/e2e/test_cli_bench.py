@@ -47,8 +47,8 @@ def test_the_trace_has_all_launches(mlc_command: Command, model: Path) -> None:
     launches = [event for event in events if event["ph"] == "X"]
     assert {each["tid"] for each in launches} == {each["tid"] for each in events if each["name"] == "thread_name"}
     assert {"first", "second"} <= {node for each in launches for node in each["args"]["nodes"]}
-    for lane in {each["tid"] for each in launches}:
-        ordered = [each for each in launches if each["tid"] == lane]
+    for track in {each["tid"] for each in launches}:
+        ordered = [each for each in launches if each["tid"] == track]
         assert all(a["ts"] + a["dur"] <= b["ts"] + 1e-6 for a, b in itertools.pairwise(ordered))
     assert "ends in .json" in mlc_command("bench", model, "--seconds", "0", "--trace", "trace.txt", code=2)
 

@@ -40,20 +40,20 @@ void mlc_team_run(mlc_team *team, mlc_call *call);
 
 int mlc_team_threads(const mlc_team *team);
 
-/* The lanes of a trace, one for each thread; NULL when out of memory. */
-mlc_lane *mlc_lanes_create(int threads);
-void mlc_lanes_destroy(mlc_lane *lanes, int threads);
-void mlc_lanes_clear(mlc_lane *lanes, int threads);
+/* The tracks of a trace, one for each thread; NULL when out of memory. */
+mlc_track *mlc_tracks_create(int threads);
+void mlc_tracks_destroy(mlc_track *tracks, int threads);
+void mlc_tracks_clear(mlc_track *tracks, int threads);
 
 /* The thread has claimed a part, or found none. */
-void mlc_lane_claim(const mlc_call *c, int busy);
+void mlc_track_claim(const mlc_call *c, int busy);
 
 /* The thread has executed its part of a launch. */
-void mlc_lane_mark(const mlc_call *c, int launch);
+void mlc_track_mark(const mlc_call *c, int launch);
 
 /* Writes thread, launch, begin and end of up to `capacity` events, in ns from `start` on; returns the number of all
  * events, or -1 where there was no memory for some. */
-int64_t mlc_lanes_copy(const mlc_lane *lanes, int threads, uint64_t start, int64_t (*events)[4], int64_t capacity);
+int64_t mlc_tracks_copy(const mlc_track *tracks, int threads, uint64_t start, int64_t (*events)[4], int64_t capacity);
 
 /* A read-only mapping of a weights file. */
 typedef struct {

@@ -53,7 +53,7 @@ static int claim(mlc_call *c) {
 
 int mlc_claim(mlc_call *c) {
   int part = claim(c);
-  if (c->lanes) mlc_lane_claim(c, part >= 0);
+  if (c->tracks) mlc_track_claim(c, part >= 0);
   return part;
 }
 

@@ -35,7 +35,7 @@ struct mlc_model {
   _Atomic int64_t runs; /* the next one's number */
   _Atomic(workspace *) idle[CACHED_WORKSPACES];
   _Atomic(mlc_strings *) strings; /* one of each thread that has run the model */
-  mlc_lane *lanes;     /* of the last traced run, which late workers read; or NULL */
+  mlc_track *tracks;     /* of the last traced run, which late workers read; or NULL */
   atomic_flag tracing; /* while a run is traced */
 };
 
@@ -116,7 +116,7 @@ void mlc_destroy(mlc_model *model) {
   if (!model) return;
   int threads = model->team ? mlc_team_threads(model->team) : 0;
   mlc_team_destroy(model->team);
-  mlc_lanes_destroy(model->lanes, threads);
+  mlc_tracks_destroy(model->tracks, threads);
   if (model->device) model->program->device->close(model->device);
   if (model->ranks) model->program->collectives->leave(model->ranks);
   mlc_state_close(&model->state);
@@ -294,7 +294,7 @@ int mlc_run_device(mlc_model *model, const void *const *inputs, void *const *out
 
 /* The time of the previous mark is stored before that of the first launch. */
 void mlc_mark(const mlc_call *c, int launch) {
-  if (c->lanes) mlc_lane_mark(c, launch);
+  if (c->tracks) mlc_track_mark(c, launch);
   if (!c->profile) return;
   uint64_t now = mlc_now();
   c->profile[launch] += now - c->profile[-1];
@@ -319,17 +319,17 @@ int mlc_profile(mlc_model *model, const void *const *inputs, void *const *output
   return failed;
 }
 
-/* Runs on lanes of the model's threads; the number of events, or minus what mlc_run returns on failure. */
+/* Runs on tracks of the model's threads; the number of events, or minus what mlc_run returns on failure. */
 static int64_t trace(mlc_model *model, mlc_call *call, void *memory, int64_t (*events)[4], int64_t capacity) {
   int threads = mlc_team_threads(model->team);
-  if (!model->lanes) model->lanes = mlc_lanes_create(threads);
-  if (!model->lanes) return mlc_fail("out of memory for the trace of model '%s'", model->program->name), -1;
-  mlc_lanes_clear(model->lanes, threads);
-  call->lanes = model->lanes;
+  if (!model->tracks) model->tracks = mlc_tracks_create(threads);
+  if (!model->tracks) return mlc_fail("out of memory for the trace of model '%s'", model->program->name), -1;
+  mlc_tracks_clear(model->tracks, threads);
+  call->tracks = model->tracks;
   uint64_t start = mlc_now();
   int failed = run(model, call, memory);
   if (failed) return -failed;
-  int64_t count = mlc_lanes_copy(model->lanes, threads, start, events, capacity);
+  int64_t count = mlc_tracks_copy(model->tracks, threads, start, events, capacity);
   if (count < 0) mlc_fail("out of memory for the trace of model '%s'", model->program->name);
   return count;
 }

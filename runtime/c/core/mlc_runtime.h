@@ -18,7 +18,7 @@
 typedef struct mlc_team mlc_team;
 typedef struct mlc_model mlc_model;
 typedef struct mlc_strings mlc_strings;
-typedef struct mlc_lane mlc_lane;
+typedef struct mlc_track mlc_track;
 
 typedef struct mlc_decision mlc_decision;
 typedef struct mlc_program mlc_program;
@@ -37,7 +37,7 @@ typedef struct {
   char *state; /* of the model, which lives from run to run */
   int64_t number;    /* the run counter: earlier runs of the model */
   uint64_t *profile; /* ns per launch, or NULL; on the caller's thread only */
-  mlc_lane *lanes;   /* one of each thread, or NULL: the run is not traced */
+  mlc_track *tracks;   /* one of each thread, or NULL: the run is not traced */
   int parts;         /* the number of parts of each phase */
   int tid;           /* 0: the caller's thread */
   mlc_team *team;    /* NULL: only the caller's thread computes */
@@ -213,7 +213,7 @@ static inline void *mlc_state(int64_t iterations, void *first, void *ping, void 
   return iterations == 0 ? first : iterations % 2 ? ping : pong;
 }
 
-/* Adds the time since the previous mark to profile[launch], and an event to the thread's lane; does nothing where the
+/* Adds the time since the previous mark to profile[launch], and an event to the thread's track; does nothing where the
  * call is neither profiled nor traced. */
 void mlc_mark(const mlc_call *c, int launch);
 

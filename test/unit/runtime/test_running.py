@@ -107,7 +107,7 @@ def test_profile(toy):
     assert SIGNATURE["kernels"][0]["flops"] == "16*n"
 
 
-def test_a_trace_has_a_lane_for_each_thread(toy):
+def test_a_trace_has_a_track_for_each_thread(toy):
     net, given = load(toy.library, 3), arguments(200_000)
     kernels = {kernel["name"] for kernel, _ in net.profile(*given)}
     seen = set()
@@ -115,8 +115,8 @@ def test_a_trace_has_a_lane_for_each_thread(toy):
         events = net.trace(*given)
         assert {kernel["name"] for kernel, *_ in events} == kernels
         seen |= {thread for _, thread, _, _ in events}
-        for lane in seen:
-            times = [time for _, thread, begin, end in events if thread == lane for time in (begin, end)]
+        for track in seen:
+            times = [time for _, thread, begin, end in events if thread == track for time in (begin, end)]
             assert times == sorted(times) and all(0 <= time < 60e9 for time in times)
         if seen == {0, 1, 2}:
             break
