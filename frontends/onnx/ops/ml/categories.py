@@ -7,14 +7,13 @@ import numpy as np
 from mlc.dialects.types import STRING, is_float
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
-from mlc.frontends.build.folding.fold import Array
+from mlc.frontends.build.ops.indexing.lookup import looked_up
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.ml import DOMAIN
 
 NUMBERS = {"int64": np.int64, "float": np.float32}
 UNUSED = "_Unused"  # ONNX's default of a string
-SPARSE = 16  # numbers a key above which keys are searched
 
 
 def _known(build: Builder, array: object) -> Tensor:
@@ -68,33 +67,17 @@ def translated(build: Builder, x: Tensor, keys: Tensor, values: Tensor, default:
     count = len(keys.known)  # type: ignore[arg-type]
     if (keys.element == STRING) != (x.element == STRING) or values.shape != keys.shape:
         raise NotSupported(f"{keys} keys and {values} values for elements of {x}")
+    if x.element in ("i64", STRING) and keys.element == x.element:
+        table = np.append(values.known, default.known)  # type: ignore[arg-type]
+        found = looked_up(build, x, keys.known, table, values.element)  # type: ignore[arg-type]
+        if found is not None:
+            return found
     here = ", ".join(f"i{n}" for n in range(x.rank)) or "()"
-    if x.element in ("i64", STRING) and keys.element == x.element and (found := _by_key(keys)) is not None:
-        first, rows = found
-        table = np.append(values.known, default.known)[np.append(rows, count)]  # type: ignore[arg-type]
-        at = f"where((x0[{here}] >= {first}) & (x0[{here}] < {first + len(rows)}), x0[{here}] - {first}, {len(rows)})"
-        numbers = x if x.element == "i64" else Tensor.of(build.value(x))
-        return build.compute(f"x1[{at}]", [numbers, Tensor.from_known(table, values.element)], x.shape)
     hit = f"x0[{here}] == x1[r0]"
     if nan:
         hit = f"({hit}) | (isnan(x0[{here}]) & isnan(x1[r0]))"
     index = build.compute(f"where({hit}, r0, {count})", [x, build.cast(keys, x.element)], x.shape, [count], "min")
     return build.compute(f"x0[x1[{here}]]", [build.concat([values, default], 0), index], x.shape)
-
-
-def _by_key(keys: Tensor) -> tuple[int, Array] | None:
-    """The least key, and for each number from there on the index of the first key that it is, or how many there are;
-    None where keys are far from each other. Its length is a power of two, so that more kernels are equal."""
-    known = keys.known
-    if known is None or not known.size:
-        return None
-    first, last = int(known.min()), int(known.max())
-    first = 0 if 0 <= first <= last - first else first
-    if last - first >= SPARSE * max(known.size, SPARSE):
-        return None
-    index = np.full(1 << (last - first).bit_length(), known.size)
-    index[known[::-1] - first] = np.arange(known.size)[::-1]
-    return first, index
 
 
 @onnx_op("LabelEncoder", domain=DOMAIN, since=2)

@@ -104,6 +104,18 @@ def test_tf_idf_vectorizer(rng: np.random.Generator, mode: str, skips: int) -> N
     agrees("TfIdfVectorizer", {"x": rng.integers(0, 4, (3, 13))}, **how)
 
 
+def test_tf_idf_of_a_large_vocabulary(rng: np.random.Generator) -> None:
+    """No cost grows with positions times n-grams, nor with the square of these."""
+    words = rng.choice(1 << 40, 4000, replace=False) - (1 << 39)
+    pairs = rng.permutation(np.unique(rng.integers(0, 4000, (6000, 2)), axis=0))
+    grams = len(words) + len(pairs)
+    how = {"min_gram_length": 1, "max_gram_length": 2, "max_skip_count": 1, "mode": "TFIDF", "ngram_counts": [0, 4000]}
+    how |= {"pool_int64s": [*words.tolist(), *words[pairs].ravel().tolist()]}
+    how |= {"ngram_indexes": (2 * rng.permutation(grams)).tolist(), "weights": rng.random(grams).tolist()}
+    text = words[pairs[rng.integers(0, len(pairs), (2, 40))]].reshape(2, 80)
+    agrees("TfIdfVectorizer", {"x": np.where(rng.random(text.shape) < 0.2, 7, text)}, **how)
+
+
 WORDS = np.array([["a", "bb", "", "ü"], ["bb", "c", "unknown", "a"]], dtype=object)
 
 
@@ -143,7 +155,10 @@ def test_tf_idf_of_strings(rng: np.random.Generator) -> None:
     agrees("TfIdfVectorizer", {"x": x}, ngram_indexes=[2, 0, 1], pool_strings=["a", "c", "bb", "a"], **how)
 
 
-@pytest.mark.parametrize("keys", [[5, -3, 0, 5, 9], [1000, 1007, 1003], [7], [-(1 << 62), 4, 1 << 62]])
+KEYS = [[5, -3, 0, 5, 9], [1000, 1007, 1003], [7], [-(1 << 62), 4, 1 << 62], [n**5 - 999 for n in range(300)]]
+
+
+@pytest.mark.parametrize("keys", KEYS, ids=len)
 def test_label_encoder_of_near_and_far_keys(rng: np.random.Generator, keys: list[int]) -> None:
     """A table where keys are near each other, else a search; the first of equal keys."""
     x = np.concatenate([rng.choice(keys, 20), rng.integers(-9, 1020, 20), [-(1 << 63), (1 << 63) - 1]])
