@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -36,7 +37,13 @@ PURE = Pure()
 
 
 def ints(values: Iterable[int]) -> DenseArrayBase:
-    return DenseArrayBase.from_list(i64, list(values))
+    """Return integers as an attribute."""
+    return _ints(tuple(values))
+
+
+@lru_cache(maxsize=4096)
+def _ints(values: tuple[int, ...]) -> DenseArrayBase:
+    return DenseArrayBase.from_list(i64, values)
 
 
 def dims_attr(values: Iterable[DimLike]) -> ArrayAttr[StringAttr]:

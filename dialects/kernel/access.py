@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerType, MemRefType, VectorType, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerType, MemRefType, VectorType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 
+from mlc.dialects.graph.base import ints
 from mlc.dialects.types import bit_width, element_of, is_float, is_narrow
 
 Valid = Mapping[int, SSAValue]
@@ -59,7 +60,7 @@ def verify_element(op: IRDLOperation, buffer: SSAValue, tile: Attribute) -> None
 
 def axes_of(valid: Valid) -> DenseArrayBase | None:
     """Return the property ``valid_axes``: the axes of which ``valid`` has the extents."""
-    return DenseArrayBase.from_list(i64, list(valid)) if valid else None
+    return ints(valid) if valid else None
 
 
 def valid_of(op: IRDLOperation) -> dict[int, SSAValue]:
@@ -72,4 +73,4 @@ def valid_of(op: IRDLOperation) -> dict[int, SSAValue]:
 def split_strides(strides: Sequence[int | SSAValue]) -> tuple[DenseArrayBase, list[SSAValue]]:
     """Return the property ``strides``, with DYNAMIC_INDEX for run-time values, and these values."""
     static = [s if isinstance(s, int) else DYNAMIC_INDEX for s in strides]
-    return DenseArrayBase.from_list(i64, static), [s for s in strides if isinstance(s, SSAValue)]
+    return ints(static), [s for s in strides if isinstance(s, SSAValue)]

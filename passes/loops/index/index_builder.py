@@ -14,6 +14,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from mlc.dialects import kernel
 from mlc.dialects.semantics.dims import Atom, Dim, DimLike, Monomial, floordiv, product, sum_of, symbols_of
 
+NO_FLAGS = {"overflowFlags": arith.IntegerOverflowAttr("none")}
 AXIS = "@"  # prefix of the symbol of an axis of the register tile
 
 
@@ -44,7 +45,8 @@ class IndexBuilder:
         value = self.known.get(key)
         if value is None:
             home = self.around[max(map(self._depth, operands))] if self.hoists else self
-            value = self.known[key] = self.emit(kind(*operands)) if home is self else home.emit_before(kind(*operands))
+            op = _created(kind, operands)
+            value = self.known[key] = self.emit(op) if home is self else home.emit_before(op)
         return value
 
     def emit(self, op: Operation) -> SSAValue:
@@ -211,6 +213,14 @@ def _multiple(value: DimLike, factor: DimLike) -> int | None:
     """Return the integer whose product with ``factor`` is ``value``; None if there is none."""
     first, other = (d.terms[0][1] if isinstance(d, Dim) else d for d in (value, factor))
     return first // other if factor * (first // other) == value else None
+
+
+def _created(kind: Callable[..., Operation], operands: tuple[Any, ...]) -> Operation:
+    """Return ``kind(*operands)``. Sums and products, a fifth of all operations, are made without the constructor,
+    which takes three times as long."""
+    if kind is arith.AddiOp or kind is arith.MuliOp:
+        return kind.create(operands=operands, result_types=[operands[0].type], properties=NO_FLAGS)
+    return kind(*operands)
 
 
 def _constant(value: int) -> Operation:

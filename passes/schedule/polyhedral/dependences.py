@@ -28,15 +28,9 @@ def _sharing(
 ) -> Iterator[tuple[Access, str, Access, str]]:
     """Yield the pairs of accesses of two statements to one array, with their isl strings, if at least one of them
     writes. Arrays in ``skip`` are left out."""
-    for (x, writes), (y, overwrites) in itertools.product(_accesses(a), _accesses(b)):
-        if x[0].array == y[0].array and x[0].array not in skip and (writes or overwrites):
-            yield (*x, *y)
-
-
-def _accesses(s: StatementView) -> list[tuple[tuple[Access, str], bool]]:
-    """Return each access with its isl text, and whether it writes."""
-    last = len(s.reads)
-    return [(each, n == last) for n, each in enumerate(zip((*s.reads, s.write), s.accesses, strict=True))]
+    for (x, text, writes), (y, other, overwrites) in itertools.product(a.labelled, b.labelled):
+        if (writes or overwrites) and x.array == y.array and x.array not in skip:
+            yield x, text, y, other
 
 
 @lru_cache(maxsize=4096)
@@ -65,7 +59,9 @@ def agree(statements: Sequence[StatementView], band: Sequence[str], skip: Set[st
 def _determined(index: DimLike, a: StatementView, b: StatementView) -> Set[str]:
     """Return the iterators whose values an index determines in two statements: both of ``6*i + j`` if j has at most 6
     points. A symbolic number of points counts as at least 1, and only the largest term may have one."""
-    terms = [(abs(c), m) for m, c in (index.terms if isinstance(index, Dim) else ()) if not _is_parameter(m, a, b)]
+    if not isinstance(index, Dim):
+        return frozenset()
+    terms = [(abs(c), m) for m, c in index.terms if not _is_parameter(m, a, b)]
     reach: float = 0  # how far two values of the smaller terms can be apart
     for c, monomial in sorted(terms, key=lambda term: term[0]):
         if len(monomial) != 1 or not isinstance(monomial[0], str) or c <= reach:
@@ -77,9 +73,9 @@ def _determined(index: DimLike, a: StatementView, b: StatementView) -> Set[str]:
 
 
 def _is_parameter(monomial: Monomial, a: StatementView, b: StatementView) -> bool:
-    plain = all(isinstance(atom, str) for atom in monomial)
-    names = monomial if plain else Dim(((monomial, 1),)).symbols()
-    return not any(name in s.bounds for name in names for s in (a, b))
+    if len(monomial) == 1 and isinstance(monomial[0], str):
+        return monomial[0] not in a.bounds and monomial[0] not in b.bounds
+    return Dim(((monomial, 1),)).symbols().isdisjoint((*a.bounds, *b.bounds))
 
 
 def between(a: StatementView, b: StatementView, skip: Set[str] = frozenset()) -> isl.UnionMap:

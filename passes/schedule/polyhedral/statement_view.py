@@ -91,6 +91,12 @@ class StatementView:
         return tuple(access_text(self.name, self.iters, a.array, a.index, self.params) for a in accesses)
 
     @cached_property
+    def labelled(self) -> tuple[tuple[Access, str, bool], ...]:
+        """Each access with its isl map, and whether it writes."""
+        reads = [(read, text, False) for read, text in zip(self.reads, self.accesses, strict=False)]
+        return (*reads, (self.write, self.accesses[-1], True))
+
+    @cached_property
     def parallel(self) -> tuple[str, ...]:
         return tuple(i for i in self.iters if i not in self.reduced)
 
