@@ -122,11 +122,15 @@ class Builder:
 
     def _in_place(self, aliases: dict[int, Alias]) -> list[int]:
         """Return the results that kernels write into the memory of their arguments."""
+        positions = {op: n for n, op in enumerate(self.main.body.block.ops)}
+        return [n for n, each in aliases.items() if is_in_place(each, self.functions, positions)]
+
+    @cached_property
+    def functions(self) -> dict[str, kernel.FuncOp]:
+        """The kernels of the module by name."""
         block = self.main.parent
         assert block is not None
-        functions = {o.sym_name.data: o for o in block.ops if isinstance(o, kernel.FuncOp)}
-        positions = {op: n for n, op in enumerate(self.main.body.block.ops)}
-        return [n for n, each in aliases.items() if is_in_place(each, functions, positions)]
+        return {o.sym_name.data: o for o in block.ops if isinstance(o, kernel.FuncOp)}
 
     def steps(self, block: Block, targets: list[tuple[SSAValue, Destination]]) -> None:
         """Add the steps of a block. After them the values in ``targets`` are at their destinations."""

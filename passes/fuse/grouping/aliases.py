@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects import kernel
-from mlc.dialects.graph import SliceOp
+from mlc.dialects.graph import LoopOp, SliceOp
 from mlc.dialects.graph.base import ALIAS, STATE
 from mlc.dialects.graph.traits import ViewLike, has
 from mlc.passes.fuse.grouping.views import source_of
@@ -68,7 +69,36 @@ def pairs_of_aliases(module: ModuleOp) -> dict[str, set[tuple[int, int]]]:
         for alias in aliases_of(main):
             if (call := alias.writer) is not None:
                 asked[call.callee.root_reference.data] |= alias.pairs()
+        functions = {o.sym_name.data: o for o in module.ops if isinstance(o, kernel.FuncOp)}
+        for update in [each for op in main.walk() if isinstance(op, LoopOp) for each in updates_of(op).values()]:
+            if scatter_of(functions[name := update.call.callee.root_reference.data]) is not None:
+                asked[name].add(update.pair)
     return asked
+
+
+class Update(NamedTuple):
+    """A call in the body of a loop that reads a loop-carried value as its buffer ``pair[0]``, and computes the next one
+    as ``pair[1]``. Nothing reads the old value after it."""
+
+    call: kernel.CallOp
+    pair: tuple[int, int]
+
+
+def updates_of(op: LoopOp) -> dict[int, Update]:
+    """Return, by the numbers of the loop-carried values, the calls that may write the next value into the memory of the
+    old one, where their kernels are proved to work in place."""
+    block = op.body.block
+    position = {each: n for n, each in enumerate(block.ops)}
+    found = {}
+    for n, (value, old) in enumerate(zip(op.yielded[1], block.args, strict=False)):
+        call = source_of(value).owner
+        if not isinstance(call, kernel.CallOp) or call.parent is not block:
+            continue
+        read = [k for k, each in enumerate(call.args) if _memory(each) is old]
+        alone = len(read) == 1 and source_of(call.args[read[0]]) is old
+        if alone and all(position[each] < position[call] for each in readers(old) - {call}):
+            found[n] = Update(call, (read[0], len(call.args) + call.res.index(source_of(value))))
+    return found
 
 
 def scatter_of(fn: kernel.FuncOp) -> kernel.LibraryCallOp | None:

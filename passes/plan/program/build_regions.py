@@ -1,7 +1,8 @@
 """Lowering of loops and branches to the host program, for ``build-program``.
 
 A loop-carried value has two buffers, which iterations read and write alternately (double buffering), so it is never
-copied. The kernel that computes a collected value, or a result of a branch, writes it to its destination.
+copied; one buffer where the kernel that computes the next value works in place (``prove-in-place``) and nothing reads
+the old one after it. The kernel that computes a collected value, or a result of a branch, writes it to its destination.
 
 Every thread executes the program, and all must take the same iterations and branches. If these are data-dependent, one
 thread evaluates the condition in a step ``rt.loop_condition`` and publishes it. A loop that contains such a loop or
@@ -21,6 +22,7 @@ from mlc.dialects.graph import IfOp, LoopOp, RegionOp, source_nodes, with_nodes
 from mlc.dialects.graph.sizes import sizes_of
 from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.dialects.types import bytes_of, memref
+from mlc.passes.fuse.grouping.aliases import updates_of
 
 if TYPE_CHECKING:
     from mlc.passes.plan.build_program import Builder, Destination
@@ -28,9 +30,10 @@ if TYPE_CHECKING:
 
 def build_loop(builder: Builder, op: LoopOp) -> None:
     """Add the steps of a loop, and record the memory of its results."""
-    count = len(op.states)
-    first = [builder.memory[v] for v in op.states]
-    ping, pong = ([builder.scratch(v) for v in op.states] for _ in range(2))
+    count, kept = len(op.states), _updated(builder, op)
+    others = [n for n in range(count) if n not in kept]
+    first = [builder.memory[op.states[n]] for n in others]
+    ping, pong = ([builder.scratch(op.states[n]) for n in others] for _ in range(2))
     collected = [builder.allocate(v) for v in op.res[count:]]
     loop = rt.LoopOp(op.step.data, None if decided(op) else op.most, first, ping, pong)
     decision = _Decision(builder, op) if decided(op) else None
@@ -39,15 +42,29 @@ def build_loop(builder: Builder, op: LoopOp) -> None:
     builder.block.add_op(with_nodes(loop, source_nodes(op)))
     continues, new, rest = op.yielded
     targets: list[tuple[SSAValue, Destination]] = []
-    targets += [(v, (buffer, 0)) for v, buffer in zip(new, loop.body.block.args[count:], strict=True)]
+    olds = kept | dict(zip(others, loop.body.block.args, strict=False))
+    news = kept | dict(zip(others, loop.body.block.args[len(others) :], strict=True))
+    targets += [(v, (news[n], 0)) for n, v in enumerate(new)]
     targets += [(v, (buffer, at * bytes_of(v))) for v, buffer, at in zip(rest, collected, op.collect_at, strict=True)]
     targets += [(continues, (decision.active, 0))] if continues is not None and decision and decision.active else []
     with _insertion_point(builder, loop.body.block):
-        _bind(builder, op, op.body.block, loop.body.block.args[:count])
+        _bind(builder, op, op.body.block, [olds[n] for n in range(count)])
         builder.steps(op.body.block, targets)
         if decision:
             decision.add(Dim.symbol(op.step.data) + 1)
-    builder.memory.update(zip(op.res, (*loop.res, *collected), strict=True))
+    last = kept | dict(zip(others, loop.res, strict=True))
+    builder.memory.update(zip(op.res, (*(last[n] for n in range(count)), *collected), strict=True))
+
+
+def _updated(builder: Builder, op: LoopOp) -> dict[int, SSAValue]:
+    """Return the buffers of the loop-carried values that a kernel updates in place, by number, with their first values
+    in them."""
+    found: dict[int, SSAValue] = {}
+    for n, (call, pair) in updates_of(op).items():
+        if pair in builder.functions[call.callee.root_reference.data].in_place:
+            found[n] = builder.scratch(op.states[n])
+            builder.block.add_op(rt.CopyOp(builder.memory[op.states[n]], found[n]))
+    return found
 
 
 def build_if(builder: Builder, op: IfOp) -> None:
