@@ -16,6 +16,7 @@ from mlc.frontends.array.functions.indexing import checked_indices, gathered, pa
 from mlc.frontends.array.functions.reductions import min as least
 from mlc.frontends.array.functions.shaping import broadcast_to, reshape
 from mlc.frontends.array.selecting.known import write
+from mlc.frontends.array.selecting.numbers import integers_of, numbered
 from mlc.frontends.array.selecting.taking import filled_where, inside, is_inside
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.ops.indexing.scatter import scatter_at
@@ -101,9 +102,9 @@ class At:
 
     def _updated(self, emit: Any, reduction: str, values: Any, mode: Mode) -> Array:
         x, how = self.x, "drop" if mode is None else mode
-        rows = self._rows()
-        inner = () if rows is None else x.shape[1:]
-        offsets = self._offsets(how) if rows is None else self._numbers(rows, how)
+        rows, at = self._rows(), integers_of(x, self.key)
+        inner = x.shape[len(at) :] if at else () if rows is None else x.shape[1:]
+        offsets = self._number(at, how) if at else self._offsets(how) if rows is None else self._numbers(rows, how)
         given = broadcast_to(convert(as_array(values, x.element), x.element), (*offsets.shape, *inner))
         if 0 in given.shape:
             return x
@@ -117,6 +118,17 @@ class At:
             return None
         given = as_array(key)
         return given if given.ndim and given.element != "i1" else None
+
+    def _number(self, at: Sequence[Any], mode: str) -> Array:
+        """The number of the row at integers, of which a row is what follows their dimensions; -1 if passed over."""
+        _check(mode)
+        moved = [
+            _moved(each, d, mode) if isinstance(each, Array) and mode in ("clip", "wrap", "check") else each
+            for each, d in zip(at, self.x.shape, strict=False)
+        ]
+        known = tuple(None if isinstance(each, Array) else each for each in moved)
+        arrays = [convert(each, "i64") for each in moved if isinstance(each, Array)]
+        return apply(numbered, arrays, (self.x.shape, known), "i64", ())
 
     def _numbers(self, indices: Array, mode: str) -> Array:
         """The numbers of rows from 0 on; -1 of those that are passed over."""

@@ -73,6 +73,7 @@ def loop_counted(
     def loop(first: DimLike, trips: DimLike, states: Sequence[Tensor]) -> list[Tensor]:
         def iteration(index: Dim, before: list[Tensor]) -> Iteration:
             number = build.compute(f"i64({first + index})", [], ())
+            number.range = first, first + trips - 1
             return Iteration(inside(build, body, [number, *before], captured))
 
         return emit_loop(build, trips, states, iteration)

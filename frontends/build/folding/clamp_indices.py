@@ -122,6 +122,16 @@ def range_of(expr: Expr, xs: Sequence[Tensor], extents: Mapping[str, DimLike]) -
     return UNKNOWN
 
 
+def is_within(expr: str, xs: Sequence[Tensor]) -> bool:
+    """Whether ``max(x0, n)`` or ``min(x0, n)`` is x0 whatever it is."""
+    match parse(expr):
+        case Call(fn="max" | "min" as fn, args=(Load(operand=0), Const(value=int() as bound))) if len(xs) == 1:
+            low, high = xs[0].range
+            return bool(at_least(low, bound) if fn == "max" and low is not None else
+                        at_least(bound, high) if fn == "min" and high is not None else False)  # fmt: skip
+    return False
+
+
 def _of_tensor(x: Tensor) -> Range:
     if x.known is not None and x.known.dtype.kind in "iub" and x.known.size:
         return int(x.known.min()), int(x.known.max())

@@ -16,6 +16,7 @@ from mlc.dialects.graph import (
 from mlc.dialects.semantics.dims import product
 from mlc.dialects.semantics.expr import Call, element_type, parse, walk
 from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.folding.clamp_indices import is_within, range_of
 from mlc.frontends.build.folding.element_checks import check_combines, check_computes
 from mlc.frontends.build.folding.fold import KNOWN_LIMIT, Undecided, fold_expr, fold_reduce
 from mlc.frontends.build.folding.literals import inlined
@@ -40,8 +41,12 @@ class Arithmetic(Movement):
                 return self._folded_map(expr, xs)
             except Undecided:
                 pass
+        if is_within(expr, xs):
+            return xs[0]
         text, rest = inlined(expr, xs)
         result = self.emit(MapOp(text, self.values(*rest)), element)
+        if result.element == "i64":
+            result.range = range_of(parse(expr), xs, {})
         return self._traced_from(
             result, lambda: fold_expr(parse(expr), [self.scalars.traced(x) for x in xs], result.element, ratios=True)
         )

@@ -31,7 +31,7 @@ def wrapped_read(indices: Tensor, load: str, extent: DimLike) -> str:
 
 def _never_negative(indices: Tensor) -> bool:
     if indices.known is None:
-        return False
+        return indices.range[0] is not None and bool(at_least(indices.range[0], 0))
     if symbolic([indices.known]):
         return all(at_least(n, 0) for n in indices.known.flat)
     return bool((indices.known >= 0).all())
@@ -51,7 +51,7 @@ def gather(build: Builder, x: Tensor, indices: Tensor, axis: int) -> Tensor:
         if indices.rank == 0:
             index = int(at)
             return _selected(build, x, axis, index if index >= 0 else x.shape[axis] + index)
-    if indices.rank == 0 and _in_range(indices, x.shape[axis]):
+    if indices.rank == 0 and in_range(indices, x.shape[axis]):
         index = build.scalars.of(indices).item()
         if not values_of([index]):
             return _selected(build, x, axis, index)
@@ -72,7 +72,7 @@ def _selected(build: Builder, x: Tensor, axis: int, index: DimLike) -> Tensor:
     return build.reshape(build.cut(x, axis, index, 1), (*x.shape[:axis], *x.shape[axis + 1 :]))
 
 
-def _in_range(indices: Tensor, extent: DimLike) -> bool:
+def in_range(indices: Tensor, extent: DimLike) -> bool:
     """Whether the range of integers is known to be one of indices."""
     low, high = indices.range
     return None not in (low, high) and bool(at_least(low, 0) and at_least(extent - 1, high))  # type: ignore[arg-type]
