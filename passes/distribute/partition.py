@@ -71,7 +71,8 @@ def _name_sizes(main: FuncOp, ranks: Ranks, axis: str) -> None:
         if isinstance(op, ReshardOp):
             used |= _uneven([op.input] * 2, [op.source, op.target], ranks.blocks)  # type: ignore[list-item]
         else:
-            used |= _uneven([*op.operands, *op.results], _states(op), ranks.blocks)
+            results = [result_of(op)] * len(op.results) if op.results else []
+            used |= _uneven([*op.operands, *op.results], [*operands_of(op), *results], ranks.blocks)
     taken = len(sizes_of(d for op in main.walk() for x in op.results for d in shape_of(x)))
     for n, units in enumerate(sorted(used - given), start=taken):
         ranks.define(units, f"size{n}")

@@ -54,6 +54,13 @@ def random(x: Any) -> Any:
     return x + mlc.numpy.random.normal(mlc.numpy.random.key(3), x.shape)
 
 
+def loops(x: Any) -> Any:
+    """Computed whole on each rank: loops and branches with several results."""
+    a, b = mlc.fori_loop(0, 3, lambda i, c: (c[0] * 1.5, c[1] + c[0]), (x, x))
+    c, d = mlc.cond(mnp.sum(x) > 0, lambda x: (x, x * 2), lambda x: (x * 3, x), x)
+    return a + b + c * d
+
+
 AT = np.array([0, 6, 3, 2, 6])
 CASES: dict[str, tuple[Any, Any, list[Any]]] = {
     "products": (lambda x, w: mnp.tanh(x @ w), {"x": ROWS}, [(7, 6), (6, 4)]),
@@ -72,6 +79,7 @@ CASES: dict[str, tuple[Any, Any, list[Any]]] = {
     "random numbers": (random, {"x": ROWS}, [(7, 3)]),
     "a cumulative sum": (lambda x: mnp.cumsum(x, axis=0), {"x": ROWS}, [(7, 3)]),
     "two values of 5 rows": (lambda x, y: mnp.concat([x, y], axis=1), {"x": ROWS, "y": ROWS}, [(5, 2), (5, 3)]),
+    "loops and branches": (loops, {"x": ROWS}, [(7, 3)]),
     "fewer rows than ranks": (loss, {"x": ROWS}, [(1, 6), (6, 4)]),
 }
 
