@@ -75,11 +75,11 @@ def _built(problem: Problem) -> tuple[_Columns, list[list[int]]]:
         whole = any((a, b) in limit.pairs for limit in problem.limits)
         pairs_of[a, b] = _edge(made, options[a], options[b], matrix, whole)
     for limit in problem.limits:
-        scale = max(limit.most, 1e-300)
+        scale = limit.most or 1.0
         terms = [(options[n][i], float(w) / scale) for n, ws in limit.weights.items() for i, w in enumerate(ws) if w]
         for key, pairs in limit.pairs.items():
             terms += [(int(c), float(w) / scale) for c, w in zip(pairs_of[key].flat, pairs.flat, strict=True) if w]
-        made.row(terms, -np.inf, 1)
+        made.row(terms, -np.inf, limit.most / scale)
     return made, options
 
 

@@ -16,6 +16,8 @@ CLOSE = 0.01
 """The gap at which the search with prices ends, and no integer program of the whole is needed."""
 EQUAL = 1e-9
 """The gap at which a choice counts as the best."""
+NEAR = 1e-3
+"""The gap at which the search for a price of a large problem ends."""
 STEPS = 14  # of the search for a price
 
 
@@ -88,9 +90,9 @@ def _of_core(core: Problem, end: float, exact: bool) -> Solution:
 def _with_prices(problem: Problem, first: Solution, end: float, exact: bool) -> tuple[Choice | None, float]:
     """Return the best choice that fits, and a bound, by a search for the price of what limits weigh (Lagrangian
     relaxation)."""
-    best, bound = None, first.bound
+    best, bound, enough = None, first.bound, EQUAL if _is_small(problem) else NEAR
     low, high = 0.0, 0.0
-    scale = [first.cost / max(limit.most, 1e-300) for limit in problem.limits]
+    scale = [(first.cost or 1e-6) / (limit.most or 1.0) for limit in problem.limits]
     for step in range(STEPS):
         price = 1.0 if step == 0 else high * 8 if best is None else (low + high) / 2
         prices = [price * s for s in scale]
@@ -104,7 +106,7 @@ def _with_prices(problem: Problem, first: Solution, end: float, exact: bool) -> 
                 best = found.choice
         else:
             low, high = price, high if best is not None else price
-        if best is not None and problem.of(best) - bound <= EQUAL * problem.of(best):
+        if best is not None and problem.of(best) - bound <= enough * problem.of(best):
             break
     return best, bound
 
