@@ -5,13 +5,15 @@
 
 A model is one of ``benchmarks.models.decoders`` (random weights). onnxruntime multiplies activations of 8 bits
 (accuracy level 4), and copies its cache. Of one thread the CPU time is measured, which other programs change little, of
-more threads the time; of each engine the least counts. llama.cpp measures itself (the package gguf writes its file).
+more threads the time; of each engine the least counts. llama.cpp is a process of its own (the package gguf writes its
+file).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import resource
 import subprocess
 import tempfile
 import time
@@ -68,12 +70,27 @@ def in_turn(runs: list[Callable[[], Any]], seconds: float, threads: int) -> list
 
 
 def llama_bench(command: str, file: Path, threads: int, past: int, prompt: int) -> dict[str, float]:
-    """Seconds of a step after ``past`` tokens, and of a prompt."""
-    ask = ["-p", str(prompt), "-n", "16", "-d", str(past), "-r", "3", "-t", str(threads), "-o", "json"]
-    found = subprocess.run([command, "-m", str(file), *ask], capture_output=True, text=True, check=True).stdout
-    rows = json.loads(found)
-    least = {row["n_gen"] > 0: min(row["samples_ns"]) / 1e9 for row in rows}
-    return {"step": least[True] / 16, "prompt": least[False]}
+    """Seconds of a step after ``past`` tokens, and of a prompt; of one thread the CPU time, by processes of more and of
+    fewer of them."""
+    if threads > 1:
+        ask = ["-p", str(prompt), "-n", "16", "-d", str(past), "-r", "3", "-t", str(threads), "-o", "json"]
+        found = subprocess.run([command, "-m", str(file), *ask], capture_output=True, text=True, check=True).stdout
+        least = {row["n_gen"] > 0: min(row["samples_ns"]) / 1e9 for row in json.loads(found)}
+        return {"step": least[True] / 16, "prompt": least[False]}
+
+    def used(*ask: str) -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(
+            [command, "-m", str(file), "-t", "1", "-r", "1", "--no-warmup", *ask], capture_output=True, check=True
+        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    steps, prompts = (
+        min(used(*ask, str(most)) for _ in range(3)) - min(used(*ask, str(few)) for _ in range(3))
+        for ask, few, most in ((("-p", "0", "-d", str(past), "-n"), 8, 72), (("-n", "0", "-p"), prompt, 2 * prompt))
+    )
+    return {"step": steps / 64, "prompt": prompts}
 
 
 def measure(name: str, arguments: argparse.Namespace) -> None:
