@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -85,6 +85,17 @@ def _dot2(a: Array, b: Array) -> Array:
     return np.asarray(a0 * b0 + a1 * b1)
 
 
+def _shift(function: np.ufunc) -> Callable[[Any, Any], Any]:
+    """A shift, also of uint64 by a literal: NumPy takes that as int64, and has no type for both."""
+
+    def shift(a: Any, b: Any) -> Any:
+        if np.uint64 in (getattr(a, "dtype", None), getattr(b, "dtype", None)):
+            return function(np.asarray(a).astype(np.uint64), np.asarray(b).astype(np.uint64))
+        return function(a, b)
+
+    return shift
+
+
 NUMPY: dict[str, Any] = {
     "add": np.add,
     "sub": np.subtract,
@@ -106,8 +117,8 @@ NUMPY: dict[str, Any] = {
     "and_": np.bitwise_and,
     "or_": np.bitwise_or,
     "xor": np.bitwise_xor,
-    "shl": np.left_shift,
-    "shr": np.right_shift,
+    "shl": _shift(np.left_shift),
+    "shr": _shift(np.right_shift),
     "neg": np.negative,
     "not_": np.invert,
     "abs": np.abs,

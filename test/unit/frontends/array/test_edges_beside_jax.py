@@ -82,3 +82,11 @@ def test_clipped_indices_may_count_from_the_end() -> None:
     x = mnp.asarray(np.arange(4.0))
     np.testing.assert_array_equal(x.at[np.array([-1, 9, -9])].add(1.0, mode="clip"), [1, 1, 2, 5])
     np.testing.assert_array_equal(x.at[np.array([-1, 9, -9])].get(mode="clip"), [3, 3, 0])
+
+
+def test_shifts_of_64_bits_by_a_number() -> None:
+    x = np.array([3, 2**63 + 5], np.uint64)
+    for f in (lambda x: x >> 1, lambda x: x << 2, lambda x: (x >> 1) + (x & 1), mnp.bitwise_count):
+        wanted = np.bitwise_count(x) if f is mnp.bitwise_count else f(x)
+        np.testing.assert_array_equal(f(mnp.asarray(x)), wanted)
+        np.testing.assert_array_equal(mlc.jit(f, wait=True)(x), wanted)
