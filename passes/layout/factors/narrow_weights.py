@@ -48,7 +48,8 @@ class NarrowWeights(ModulePass):
         for body in bodies(op):
             constants, target = constant_values(body), target_of(ctx)
             found = [o for o in body.ops if isinstance(o, ContractOp) and _is_read_once(o, constants, target)]
-            if sum(bytes_of(o.rhs) for o in found) > target.l3.size:
+            read = sum(size for o in found if isinstance(size := bytes_of(o.rhs), int))
+            if read > target.l3.size:
                 self._narrow(found, HALVES if target.widens_halves else HALVES[:1])
         eliminate_dead(op)
 
