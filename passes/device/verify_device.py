@@ -22,17 +22,9 @@ from xdsl.passes import ModulePass
 from mlc.dialects import kernel
 from mlc.passes.device.distribute_values import DISTRIBUTION, SOURCES
 from mlc.passes.legality import IllegalIR, Level
-from mlc.passes.loops.verify_loops import kernels, level
+from mlc.passes.loops.verify_loops import DEVICE_KERNELS, kernels, level
 
-COPIES = "kernel.subview kernel.async_copy kernel.async_gather kernel.async_group kernel.async_wait"
-BULK = "kernel.bulk_copy kernel.bulk_store kernel.mbarrier_expect kernel.mbarrier_arrive kernel.mbarrier_wait"
-BLOCKS = "kernel.barrier kernel.iteration kernel.cluster_rank kernel.arrive kernel.others_arrived"
-WITHIN = f"kernel.mma kernel.mma_wait {COPIES} {BULK} {BLOCKS}"
-"""The operations of thread blocks, in loops."""
-OUTSIDE = "kernel.mbarrier_init kernel.specialize kernel.cluster_barrier"
-"""The operations of thread blocks, outside of loops."""
-KERNELS = {**kernels(WITHIN, OUTSIDE), "kernel.specialize": "scf.parallel kernel.bulk_store_wait arith.*"}
-STAGED, DEVICE = level("device", kernels("kernel.mma")), level("device", KERNELS)
+STAGED, DEVICE = level("device", kernels("kernel.mma")), level("device", DEVICE_KERNELS)
 
 
 @dataclass(frozen=True)

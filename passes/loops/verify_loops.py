@@ -45,6 +45,16 @@ def level(name: str, nested: dict[str, str]) -> Level:
 
 LEVEL = level("loops", kernels())
 
+COPIES = "kernel.subview kernel.async_copy kernel.async_gather kernel.async_group kernel.async_wait"
+BULK = "kernel.bulk_copy kernel.bulk_store kernel.mbarrier_expect kernel.mbarrier_arrive kernel.mbarrier_wait"
+BLOCKS = "kernel.barrier kernel.iteration kernel.cluster_rank kernel.arrive kernel.others_arrived"
+WITHIN = f"kernel.mma kernel.mma_wait {COPIES} {BULK} {BLOCKS}"
+"""The operations of thread blocks, in loops."""
+OUTSIDE = "kernel.mbarrier_init kernel.specialize kernel.cluster_barrier"
+"""The operations of thread blocks, outside of loops."""
+DEVICE_KERNELS = {**kernels(WITHIN, OUTSIDE), "kernel.specialize": "scf.parallel kernel.bulk_store_wait arith.*"}
+"""What kernels of a GPU may contain from the first copies on (``verify-device``)."""
+
 
 @dataclass(frozen=True)
 class VerifyLoops(ModulePass):
