@@ -1,9 +1,9 @@
 """Functions of `mlc.numpy`, `mlc.nn` and `mlc.scipy` on edge values beside JAX's of the same names.
 
-    python test/fuzz/fuzz_jax.py --count 2000 --seed 0 [--only NAME] [--jit] [--grad] [--vmap] [--missing]
+    python test/fuzz/fuzz_jax.py --count 2000 --seed 0 [--only NAME] [--jit] [--missing]
 
-Compared are shapes, types and values. ``--jit`` compiles each call as well, ``--grad`` compares derivatives in both
-modes, ``--vmap`` rows of a batch. ``--missing`` lists names of JAX that mlc lacks. Needs JAX.
+Compared are shapes, types and values. ``--jit`` compiles each call as well. ``--missing``
+lists names of JAX that mlc lacks. Needs JAX.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def problem(what: str, ours: Any, theirs: Any, call: Call) -> list[tuple[str, st
     return []
 
 
-def one(seed: int, table: list[tuple[str, Any]], jit: bool = False, grad: bool = False, vmap: bool = False) -> Any:
+def one(seed: int, table: list[tuple[str, Any]], jit: bool = False) -> Any:
     """The differences of one call."""
     rng = np.random.default_rng(seed)
     name, draw = table[int(rng.integers(len(table)))]
@@ -99,10 +99,6 @@ def one(seed: int, table: list[tuple[str, Any]], jit: bool = False, grad: bool =
             if arrays and not isinstance(call.args[0], list):
                 whole = mlc.jit(lambda *xs: called(OURS, _replaced(call, xs), lambda x: x), wait=True)(*arrays)
                 found = problem("compiled", whole, theirs, call)
-        if (grad or vmap) and not found:
-            from jax_transforms import transformed
-
-            found = transformed(call, grad, vmap, called, OURS, THEIRS, problem, rng)
     except (MlcError, AttributeError, RecursionError, *REFUSALS) as error:
         text = f"{type(error).__name__}: {error}"
         return [(explained(call, None, None, text), f"{call}: {text[:400]}")]
@@ -141,7 +137,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="functions whose name contains this")
     parser.add_argument("--each", type=int, default=0, help="calls of each function, in place of --count")
-    for flag in ("jit", "grad", "vmap", "missing"):
+    for flag in ("jit", "missing"):
         parser.add_argument(f"--{flag}", action="store_true")
     given = parser.parse_args()
     if given.missing:
@@ -154,7 +150,7 @@ def main() -> int:
         warnings.simplefilter("ignore")
         for n in range(total):
             chosen = [table[n % len(table)]] if given.each else table
-            for rule, what in one(given.seed + n, chosen, given.jit, given.grad, given.vmap):
+            for rule, what in one(given.seed + n, chosen, given.jit):
                 rules[rule or "unexplained"] += 1
                 if not rule:
                     print(given.seed + n, what, flush=True)
