@@ -50,8 +50,8 @@ def _tile_rates(conv: ConvOp, m: int, moved: int, target: CpuTarget) -> tuple[fl
 
 def fits_in_l2(conv: ConvOp, m: int, target: CpuTarget) -> bool:
     """Return whether a row of tiles fits in L2, so that one kernel computes all stages row by row, image by image. The
-    weights fit beside the row, or are read from L3 once a row, hidden by the products. An eighth of the stack is
-    reserved for other arrays."""
+    weights fit beside the row, or are read from L3 once a row, hidden by the products. On the stack are also the rows
+    of pixels that become a row of tiles, and the rows of a tile that become pixels, a vector of channels each."""
     filters, channels, h, w = sizes(conv)
     areas, tiles = (m + TAPS - 1) ** 2, w // m
     row, weights = areas * tiles * (channels + filters) * FLOAT, areas * channels * filters * FLOAT
@@ -59,7 +59,9 @@ def fits_in_l2(conv: ConvOp, m: int, target: CpuTarget) -> bool:
     rows = batch * h // m if h % m == w % m == 0 and isinstance(batch, int) else 0
     hidden = 2 * tiles / target.flops >= FLOAT / target.rates.l3_bytes  # both sides: seconds a weight
     stays = row + weights <= target.l2.size or hidden and row <= target.l2.size
-    return rows >= target.tasks(2) and row <= target.local_bytes * 7 // 8 and stays
+    pixels = (m + TAPS - 1) * (w + TAPS - 1 + m) * target.lanes * FLOAT
+    fits = row <= target.local_bytes * 7 // 8 and row + pixels <= target.local_room
+    return rows >= target.tasks(2) and fits and stays
 
 
 def sizes(conv: ConvOp) -> tuple[int, int, int, int]:

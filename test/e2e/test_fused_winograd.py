@@ -54,6 +54,12 @@ def check(nodes: str, shape: tuple[int, int, int, int], expected: int, filters: 
         np.testing.assert_array_equal(first, other)
 
 
+@pytest.mark.parametrize(("width", "expected"), [(256, 1), (512, 0)])
+def test_wide_images(width: int, expected: int) -> None:
+    """A row of tiles, and the pixels that become it, fit on the stack, or the transforms are kernels of their own."""
+    check(PLAIN, (1, 32, 32, width), expected, filters=16, target="x86-64-v4")
+
+
 @pytest.mark.parametrize("nodes", [PLAIN, BIAS, RELU, RESIDUAL], ids=["plain", "bias", "relu", "residual"])
 @pytest.mark.parametrize(("height", "width"), [(32, 32), (36, 12), (64, 20)])
 def test_operators_after_it(nodes: str, height: int, width: int) -> None:

@@ -22,7 +22,7 @@ from mlc.passes.schedule.polyhedral.statement_view import statements_of
 from mlc.passes.schedule.rules.fallback import plain
 from mlc.target import DEFAULT
 
-STACK = DEFAULT.stack
+STACK = DEFAULT.local_room
 Size = int | str
 
 

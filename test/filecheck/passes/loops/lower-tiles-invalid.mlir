@@ -32,4 +32,4 @@ kernel.func @k(%0: memref<200000x5xf32>, %1: memref<200000x3xf32>) attributes {o
   kernel.return
 }
 
-// CHECK:      Line 5 of the schedules: kernel 'k': local arrays of 800000 bytes do not fit on the stack, of 524288 (stage 'schedule').
+// CHECK:      Line 5 of the schedules: kernel 'k': local arrays of 800000 bytes do not fit on the stack, of 655360 (stage 'schedule').

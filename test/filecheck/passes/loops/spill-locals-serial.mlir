@@ -47,7 +47,7 @@ kernel.func @large(%0: memref<200000x5xf32>, %1: memref<200000x3xf32>) attribute
 }
 
 // CHECK:      kernel.call @large({{.*}} -> (tensor<200000x3xf32>, tensor<1x200000xf32>)
-// CHECK:      kernel.func @large({{.*}}, %{{[0-9]+}}: memref<1x200000xf32>) attributes {{.*}}plain = "local arrays of 800000 bytes do not fit on the stack, of 524288"{{.*}}serial = {{.*}}scratch = #kernel.scratch<arrays = 1, rows = 1>
+// CHECK:      kernel.func @large({{.*}}, %{{[0-9]+}}: memref<1x200000xf32>) attributes {{.*}}plain = "local arrays of 800000 bytes do not fit on the stack, of 655360"{{.*}}serial = {{.*}}scratch = #kernel.scratch<arrays = 1, rows = 1>
 // CHECK-NOT:  kernel.local
 // CHECK:      kernel.return
 
