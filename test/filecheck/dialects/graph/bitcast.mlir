@@ -14,7 +14,16 @@ func.func @halves(%x: tensor<3x8xi16>) {
   func.return
 }
 
-// CHECK:      graph.bitcast: i16 as i32; it supports only bytes as i32
+// CHECK:      graph.bitcast: i16 as i32; it supports only bytes and bf16 as i32
+
+// -----
+
+func.func @pairs(%x: tensor<3x8xbf16>) {
+  %0 = graph.bitcast(%x) {element = "i32"} : (tensor<3x8xbf16>) -> tensor<3x4xi32>
+  func.return
+}
+
+// CHECK:      graph.bitcast(%x) {element = "i32"} : (tensor<3x8xbf16>) -> tensor<3x4xi32>
 
 // -----
 

@@ -23,6 +23,8 @@ OTHERS = {
     "passes/plan/plan_memory.py": "rt.program",
     "passes/distribute/choice/written.py": "operators of the graph: their states on a mesh",
     "compiler/comm/partitioned.py": "the mesh of a module",
+    "compiler/planning/traced.py": "the mesh of a module",
+    "passes/distribute/choice/planned.py": "the plan of a module, and of operators of the graph",
     "passes/distribute/partition.py": "states on a mesh, of operators of the graph",
     "passes/distribute/distribute.py": "the mesh of a module",
     "passes/schedule/polyhedral/restricted_body.py": "arith.select, of a mask",
