@@ -24,18 +24,18 @@ def logistic(x: Any) -> Array:
 
 def integer_pow(x: Any, y: int) -> Array:
     """``x`` to the power of an integer."""
-    return mnp.pow(as_array(x), y)  # type: ignore[no-any-return]
+    return mnp.pow(as_array(x), y)
 
 
 def clamp(min: Any, x: Any, max: Any) -> Array:
     """``x`` moved into [min, max], in its own type."""
     given = as_array(x)
-    return mnp.minimum(mnp.maximum(given, as_array(min, given.element)), as_array(max, given.element))  # type: ignore[no-any-return]
+    return mnp.minimum(mnp.maximum(given, as_array(min, given.element)), as_array(max, given.element))
 
 
 def select(pred: Any, on_true: Any, on_false: Any) -> Array:
     """``on_true`` where ``pred`` holds, else ``on_false``."""
-    return mnp.where(pred, on_true, on_false)  # type: ignore[no-any-return]
+    return mnp.where(pred, on_true, on_false)
 
 
 def select_n(which: Any, *cases: Any) -> Array:
@@ -49,12 +49,12 @@ def select_n(which: Any, *cases: Any) -> Array:
 def reshape(operand: Any, new_sizes: Sequence[int], dimensions: Sequence[int] | None = None) -> Array:
     """The elements in another shape; ``dimensions`` is their order before."""
     given = as_array(operand)
-    return mnp.reshape(given if dimensions is None else mnp.transpose(given, dimensions), new_sizes)  # type: ignore[no-any-return]
+    return mnp.reshape(given if dimensions is None else mnp.transpose(given, dimensions), new_sizes)
 
 
 def concatenate(operands: Sequence[Any], dimension: int) -> Array:
     """Arrays one after the other along ``dimension``."""
-    return mnp.concatenate(operands, axis=dimension)  # type: ignore[no-any-return]
+    return mnp.concatenate(operands, axis=dimension)
 
 
 def sort(operand: Any, dimension: int = -1, is_stable: bool = True) -> Array:
@@ -65,24 +65,24 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True) -> Array:
     """
     if isinstance(operand, tuple | list):
         raise InputError("mlc.lax.sort takes one operand", hint="Sort by mlc.numpy.lexsort, and take at its indices")
-    return mnp.sort(operand, axis=dimension)  # type: ignore[no-any-return]
+    return mnp.sort(operand, axis=dimension)
 
 
 def convert_element_type(operand: Any, new_dtype: Any) -> Array:
     """``operand`` in another type."""
-    return mnp.astype(as_array(operand), new_dtype)  # type: ignore[no-any-return]
+    return mnp.astype(as_array(operand), new_dtype)
 
 
 def iota(dtype: Any, size: int) -> Array:
     """0, 1, 2, …."""
-    return mnp.arange(size, dtype=dtype)  # type: ignore[no-any-return]
+    return mnp.arange(size, dtype=dtype)
 
 
 def broadcasted_iota(dtype: Any, shape: Sequence[int], dimension: int) -> Array:
     """The index along ``dimension`` of each element."""
     line = mnp.arange(shape[dimension], dtype=dtype)
     ones = [-1 if n == dimension % len(shape) else 1 for n in range(len(shape))]
-    return mnp.broadcast_to(mnp.reshape(line, ones), shape)  # type: ignore[no-any-return]
+    return mnp.broadcast_to(mnp.reshape(line, ones), shape)
 
 
 def optimization_barrier(operand: Any) -> Any:
@@ -94,7 +94,7 @@ def _reduced(name: str, function: str) -> Callable[..., Array]:
     def reduce(operand: Any, axes: Sequence[int]) -> Array:
         x = as_array(operand)
         typed = {"dtype": x.dtype} if function in ("sum", "prod") else {}
-        return getattr(mnp, function)(x, axis=tuple(axes), **typed)  # type: ignore[no-any-return]
+        return getattr(mnp, function)(x, axis=tuple(axes), **typed)
 
     reduce.__name__ = reduce.__qualname__ = name
     reduce.__doc__ = f"``{function}`` along ``axes``, in the operand's type."

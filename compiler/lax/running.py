@@ -53,8 +53,9 @@ def top_k(operand: Any, k: int, *, axis: int = -1) -> tuple[Array, Array]:
         InputError: ``k`` is over the extent.
     """
     x = moveaxis(as_array(operand), axis, -1)
-    if not 0 <= k <= x.shape[-1]:
-        raise InputError(f"There are no {k} greatest elements of {x.shape[-1]}", hint="Give k of at most the extent")
+    extent = x.shape[-1]
+    if k < 0 or isinstance(extent, int) and k > extent:
+        raise InputError(f"There are no {k} greatest elements of {extent}", hint="Give k of at most the extent")
     positions = apply(ordering, [x], (True,), "i64", x.shape)[..., :k]
     values = take_along_axis(x, positions, axis=-1)
     return moveaxis(values, -1, axis), moveaxis(convert(positions, "i32"), -1, axis)

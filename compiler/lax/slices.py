@@ -35,7 +35,8 @@ def dynamic_update_slice(operand: Any, update: Any, start_indices: Any) -> Array
 
 def _positions(x: Array, start: Any, sizes: Sequence[Any]) -> list[Any]:
     """The positions along each axis, of shapes that broadcast to that of a block."""
-    starts = [start[n] for n in range(start.shape[0] if isinstance(start, Array) else len(start))]
+    count = start.shape[0] if isinstance(start, Array) else len(start)
+    starts = [start[n] for n in range(count)] if isinstance(count, int) else []
     if len(starts) != x.ndim or len(sizes) != x.ndim or any(s > d for s, d in zip(sizes, x.shape, strict=True)):
         what = f"An array of shape {x.shape} has no slice of sizes {tuple(sizes)} from {len(starts)} indices"
         raise InputError(what, hint="Give an index and a size of at most its extent for each axis")

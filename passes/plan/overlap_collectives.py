@@ -50,8 +50,9 @@ def _overlap(block: Block) -> None:
     _hoist_memory(block)
     touched: Touched = {op: _touched(op) for op in block.ops if isinstance(op, rt.STEPS | rt.NESTS)}
     waits = {o.slot.value.data: o for o in block.ops if isinstance(o, rt.WaitOp)}
-    ahead = {op: o for o in block.ops if isinstance(o, rt.StartOp) and "ahead" in o.how.data
-             for op in (o, waits[o.slot.value.data])}  # fmt: skip
+    ahead: Ahead = {}
+    for start in [o for o in block.ops if isinstance(o, rt.StartOp) and "ahead" in o.how.data]:
+        ahead[start] = ahead[waits[start.slot.value.data]] = start
     for op in reversed([o for o in block.ops if isinstance(o, rt.StartOp)]):
         _raise_start(op, touched, ahead)
     for op in reversed([o for o in block.ops if isinstance(o, rt.WaitOp)]):
