@@ -35,22 +35,23 @@ def close(ours: Array, theirs: Array) -> bool:
     return bool(np.allclose(wide, right, rtol=limit, atol=limit * scale + 2e-38, equal_nan=True))
 
 
+INTEGERS, EDGES, TYPES, REFUSED = "integers", "edges", "types", "refused"
 RULES = {
-    **dict.fromkeys(("cumsum", "cumprod", "nancumsum", "nancumprod"), "running sums of narrow integers are wider"),
-    **dict.fromkeys(("cumulative_sum", "cumulative_prod"), "running sums of narrow integers are wider"),
-    **dict.fromkeys(("rint", "searchsorted"), "integers that are kept, or int64"),
-    **dict.fromkeys(("power", "pow", "square"), "powers of integers and booleans"),
-    **dict.fromkeys(("gelu",), "gelu is the exact one"),
-    **dict.fromkeys(
-        ("digamma", "zeta", "poch", "betaln", "gammaln", "gammainc", "multigammaln"), "poles, computed in f64"
-    ),
-    **dict.fromkeys(("geom", "bernoulli", "rel_entr", "kl_div"), "edges are SciPy's"),
-    **dict.fromkeys(("softmax", "log_softmax", "exp2", "i0"), "roundings and overflows of JAX"),
-    **dict.fromkeys(("quantile", "nanquantile", "percentile", "nanpercentile"), "in the type of the elements"),
-    **dict.fromkeys(("take", "trim_zeros"), "refused"),
-    **dict.fromkeys(("sinc", "angle", "standardize", "pad"), "functions of floats in float32, integer means"),
+    **dict.fromkeys(("cumsum", "cumprod", "nancumsum", "nancumprod"), (INTEGERS, "running sums of them are wider")),
+    **dict.fromkeys(("cumulative_sum", "cumulative_prod"), (INTEGERS, "running sums of them are wider")),
+    **dict.fromkeys(("rint", "searchsorted"), (INTEGERS, "they are kept, or positions are int64")),
+    **dict.fromkeys(("power", "pow", "square"), (INTEGERS, "powers of integers and booleans")),
+    **dict.fromkeys(("gelu",), ("", "gelu is the exact one")),
+    **dict.fromkeys(("digamma", "zeta", "poch", "betaln", "gammaln"), (EDGES, "poles, computed in f64")),
+    **dict.fromkeys(("gammainc", "multigammaln"), (EDGES, "poles, computed in f64")),
+    **dict.fromkeys(("geom", "bernoulli", "rel_entr", "kl_div"), (EDGES, "edges are SciPy's")),
+    **dict.fromkeys(("softmax", "log_softmax", "exp2", "i0"), (EDGES, "roundings and overflows of JAX")),
+    **dict.fromkeys(("quantile", "nanquantile"), (TYPES, "in the type of the elements")),
+    **dict.fromkeys(("percentile", "nanpercentile"), (TYPES, "in the type of the elements")),
+    **dict.fromkeys(("take", "trim_zeros"), (REFUSED, "refused")),
+    **dict.fromkeys(("sinc", "angle", "standardize", "pad"), (INTEGERS, "in float32, integer means")),
 }
-"""Functions with a rule of their own (docs/coming-from/jax.md)."""
+"""Functions with a rule of their own (docs/coming-from/jax.md), and the arguments or differences that it is about."""
 
 
 def explained(call: Call, ours: Any, theirs: Any, why: str) -> str:
@@ -68,4 +69,14 @@ def explained(call: Call, ours: Any, theirs: Any, why: str) -> str:
         return "integers divided by 0"
     if call.options.get("dtype") == "int32" or any(isinstance(x, np.floating) for x in call.args):
         return "floats as integers; types of NumPy's scalars"
-    return next((rule for name, rule in RULES.items() if name in call.name.split(".")), "")
+    holds = {"": True, INTEGERS: integers, EDGES: any(map(_has_edges, arrays)), TYPES: why.startswith("type"),
+             REFUSED: theirs is None}  # fmt: skip
+    rules = (rule for name, (when, rule) in RULES.items() if name in call.name.split(".") and holds[when])
+    return next(rules, "")
+
+
+def _has_edges(x: Array) -> bool:
+    """Whether an element is a pole of a function: not finite, an integer of at most 0, or beyond the range of exp."""
+    wide = x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
+    integers = (wide.real <= 0) & (wide.real == np.round(wide.real))
+    return bool((~np.isfinite(wide) | integers | (np.abs(wide) > 80)).any())

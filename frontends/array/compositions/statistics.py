@@ -12,7 +12,7 @@ from mlc.errors import InputError
 from mlc.frontends.array import dtypes
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.compositions.arranging import ravel
-from mlc.frontends.array.functions.creation import arange, full, linspace, zeros
+from mlc.frontends.array.functions.creation import arange, full, linspace, ones_like, zeros
 from mlc.frontends.array.functions.elementwise import FUNCTIONS, astype, convert, operands, where
 from mlc.frontends.array.functions.products import matmul
 from mlc.frontends.array.functions.reductions import Axis, axes_of, max, mean, min, sum
@@ -133,8 +133,9 @@ def average(
     (given,) = operands(x, lowest=2)
     if weights is None:
         found = mean(given, axis=axis, keepdims=keepdims)
-        total = found * 0 + float(given.size) / float(found.size)  # type: ignore[arg-type]
-        return (found, total) if returned else found
+        if not returned:
+            return found
+        return found, sum(ones_like(given), axis=axis, keepdims=keepdims)
     a, w = operands(given, weights, lowest=2)
     if w.shape != a.shape:
         w = reshape(w, [-1 if n in axes_of(a, axis) else 1 for n in range(a.ndim)])

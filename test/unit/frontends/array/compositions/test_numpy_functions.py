@@ -84,3 +84,12 @@ def run(f: Any, *args: Any) -> list[np.ndarray[Any, Any]]:
     made = f.lower(*args).imported()
     flat = [x for each in args for x in each]
     return [np.asarray(x) for x in interpreted(made.module, made.weights)(flat)]
+
+
+@pytest.mark.parametrize("shape, axis", [((0, 2), 1), ((2, 0), 0), ((2, 3), (0, 1)), ((2, 3), 0)])
+def test_means_of_no_rows(shape: tuple[int, ...], axis: int | tuple[int, ...]) -> None:
+    """Where no mean is left there is none to divide: the sums of weights are the numbers of elements."""
+    found, total = mnp.average(np.ones(shape, "f4"), axis=axis, returned=True)
+    np.testing.assert_array_equal(found, np.ones(shape).mean(axis))
+    np.testing.assert_array_equal(total, np.ones(shape).sum(axis))
+    np.testing.assert_array_equal(mnp.average(np.ones(shape, "i4"), axis=axis), np.ones(shape).mean(axis))
