@@ -217,6 +217,7 @@ def _launch(op: rt.LaunchOp, functions: dict[str, kernel.FuncOp], symbols: dict[
         "nodes": list(source_nodes(op)),
         "schedule": schedule_text(schedule_of(functions[name])),
         **({"tuned": True} if functions[name].origin.tuned else {}),
+        **({"plain": functions[name].origin.plain} if functions[name].origin.plain else {}),
         **({"iterations": op.iterations.data} if op.iterations is not None else {}),
         "flops": signature_names(op.flops.data) if op.flops is not None else "",
         "bytes": signature_names(op.bytes.data) if op.bytes is not None else "",
