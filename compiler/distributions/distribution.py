@@ -67,7 +67,11 @@ class Distribution:
 
     def _nan_of(self, x: Array, found: Array) -> Array:
         """NaN of values that are NaN, which no comparison with the ends of a support finds."""
-        return found if self.event_ndim else mnp.where(x == x, found, x)
+        return found if self._event() else mnp.where(x == x, found, x)
+
+    def _event(self) -> int:
+        """The number of dimensions of a sample."""
+        return self.event_ndim
 
     def icdf(self, p: Any) -> Array:
         """The value of which ``cdf`` is ``p``, from 0 to 1."""

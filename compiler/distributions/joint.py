@@ -83,7 +83,10 @@ class Independent(Distribution):
         return mnp.sum(x, axis=tuple(range(-self.ndim, 0)))
 
     def _log_prob(self, x: Array) -> Array:
-        return self._summed(self.base._log_prob(x))
+        return self._summed(self.base._nan_of(x, self.base._log_prob(x)))
+
+    def _event(self) -> int:
+        return self.ndim
 
     def _sample(self, key: Any, shape: Shape, dtype: Any) -> Array:
         inner = self.base.batch_shape
@@ -121,8 +124,7 @@ class MixtureSameFamily(Distribution):
         return found
 
     def _event(self) -> int:
-        inner = self.components
-        return int(inner.ndim if isinstance(inner, Independent) else inner.event_ndim)
+        return int(self.components._event())
 
     def _log_prob(self, x: Array) -> Array:
         each = self.components._log_prob(mnp.expand_dims(x, axis=x.ndim - self._event()))

@@ -59,10 +59,9 @@ class Scalars:
         if expr.fn == "where":
             condition, *sides = expr.args
             return self.writer.emit("Where", self.write(condition, "i1"), *(self.write(x, element) for x in sides))
+        constant = "f64" if expr.fn in (*COMPARISONS, "isnan") else element
         known = (element_type(x, self.elements) for x in expr.args)
-        inner = next((x for x in known if x is not None), element)
-        if expr.fn in (*COMPARISONS, "isnan") and all(isinstance(x, Const) for x in expr.args):
-            inner = "f64"
+        inner = next((x for x in known if x is not None), constant)
         return self._call(expr.fn, [self.write(x, inner) for x in expr.args], inner)
 
     def _cast(self, x: str, before: str, after: str) -> str:

@@ -56,7 +56,7 @@ def pipeline(monkeypatch: pytest.MonkeyPatch) -> FakePipeline:
     module.lower = fake.lower
     frontend: Any = ModuleType("mlc.frontends.onnx")
     frontend.external_files = lambda path: ()
-    frontend.import_model = lambda model, dims: SimpleNamespace(module=ModuleOp([]), weights=None, name="tiny")
+    frontend.import_model = lambda model, dims, cache=0: SimpleNamespace(module=ModuleOp([]), weights=None, name="tiny")
     monkeypatch.setitem(sys.modules, "mlc.driver.lower", module)
     monkeypatch.setitem(sys.modules, "mlc.frontends.onnx", frontend)
     return fake
