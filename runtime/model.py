@@ -191,9 +191,7 @@ class Model:
         for these shapes.
         """
         library = self._open_library()
-        plan, inputs = self._fit(library, self._in_order(values, named))
-        plan, times = self._with_capacity(library, plan, inputs, library.profile)
-        kernels = [exprs.with_numbers(kernel, plan.dims) for kernel in self.signature["kernels"]]
+        kernels, times = self._observed(library, library.profile, self._in_order(values, named))
         return list(zip(kernels, times, strict=True))
 
     def trace(self, *values: Any, **named: Any) -> list[tuple[dict[str, Any], int, int, int]]:
@@ -204,11 +202,15 @@ class Model:
         Raises RunError for a model on a GPU, whose launches ``profile`` times.
         """
         library = self._open_library()
-        plan, inputs = self._fit(library, self._in_order(values, named))
-        plan, events = self._with_capacity(library, plan, inputs, library.trace)
-        kernels = [exprs.with_numbers(kernel, plan.dims) for kernel in self.signature["kernels"]]
+        kernels, events = self._observed(library, library.trace, self._in_order(values, named))
         found = [(kernels[launch], thread, begin, end) for thread, launch, begin, end in events]
         return sorted(found, key=lambda event: event[2])
+
+    def _observed(self, library: Library, run: Any, given: Sequence[Any]) -> tuple[list[dict[str, Any]], Any]:
+        """Returns the launches of a run, with numbers for its shapes, and what ``run`` has observed."""
+        plan, inputs = self._fit(library, given)
+        plan, found = self._with_capacity(library, plan, inputs, run)
+        return [exprs.with_numbers(kernel, plan.dims) for kernel in self.signature["kernels"]], found
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the artifact to ``path``, and its header and weights beside it with the same stem; each file whole or

@@ -11,6 +11,7 @@ from mlc import comm
 from mlc.errors import InputError
 from mlc.frontends.array import trees
 from mlc.frontends.array.array import Array, as_array
+from mlc.frontends.array.nn.activations import softmax
 
 
 def mixture_of_experts(expert: Callable[[Any, Array], Array], part: Any, x: Any, scores: Any, *, top: int = 2) -> Array:
@@ -34,9 +35,7 @@ def mixture_of_experts(expert: Callable[[Any, Array], Array], part: Any, x: Any,
     experts = _checked(part, tokens, logits, top)
     rows = tokens.shape[0]
     best = mnp.argsort(-logits, axis=-1, stable=True)[:, :top]
-    chosen = mnp.take_along_axis(logits, best, axis=-1)
-    weights = mnp.exp(chosen - mnp.max(chosen, axis=-1, keepdims=True))
-    weights = weights / mnp.sum(weights, axis=-1, keepdims=True)
+    weights = softmax(mnp.take_along_axis(logits, best, axis=-1))
     to = mnp.reshape(best, (-1,))
     is_to = to[:, None] == mnp.arange(experts)
     at = mnp.sum(mnp.where(is_to, mnp.cumsum(mnp.astype(is_to, mnp.int64), axis=0) - 1, 0), axis=1)

@@ -10,13 +10,13 @@ from onnx import TensorProto, ValueInfoProto, helper
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from mlc.dialects.graph import IfOp, LoopOp, SizeOp, YieldOp
-from mlc.dialects.graph.base import source_nodes
+from mlc.dialects.graph import IfOp, LoopOp, SizeOp
 from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.dialects.semantics.interpreter import main_of, names
 from mlc.dialects.types import element_of, shape_of
 from mlc.dialects.weights import WeightStore
-from mlc.errors import InputError, MlcError
+from mlc.errors import InputError
+from mlc.export.blocks import written_block
 from mlc.export.operators import written
 from mlc.export.writer import Writer, onnx_type
 from mlc.frontends.imported import Imported
@@ -100,17 +100,7 @@ def _symbol(extent: DimLike) -> str | None:
 
 def _written_block(writer: Writer, block: Block, weights: WeightStore) -> list[str]:
     """Add the nodes of a block and return the names of its results."""
-    for op in block.ops:
-        if isinstance(op, ReturnOp | YieldOp):
-            return [writer.values[x] for x in op.operands]
-        try:
-            _write(writer, op, weights)
-        except MlcError as error:
-            if found := [x for x in source_nodes(op) if x]:
-                error.message = f"{', '.join(found[:2])}: {error.message}"
-                error.args = (error.message,)
-            raise
-    raise AssertionError("a block without an end")
+    return written_block(block, writer.values, lambda op: _write(writer, op, weights))
 
 
 def _write(writer: Writer, op: Operation, weights: WeightStore) -> None:

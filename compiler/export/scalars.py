@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from mlc.dialects.semantics.expr import CASTS, COMPARISONS, Call, Const, Expr, Index, Load, element_type
+from mlc.dialects.semantics.expr import REINTERPRETATIONS, Load
 from mlc.dialects.types import is_float, is_unsigned
 from mlc.errors import InputError
+from mlc.export.expressions import Expressions
 from mlc.export.writer import Writer, onnx_type
 
 NAMES = {
@@ -23,9 +24,8 @@ BITWISE = {"and_": "BitwiseAnd", "or_": "BitwiseOr", "xor": "BitwiseXor", "not_"
 MOST_SMALL = 0.5  # of arguments of expm1, for which a quotient of tanh keeps the digits
 
 
-class Scalars:
-    """``write(expr)`` for operands of ``elements``: ``load`` gives the tensor of a load, ``index`` that of an
-    iterator."""
+class Scalars(Expressions[str]):
+    """``write(expr)`` as names of tensors."""
 
     def __init__(
         self,
@@ -34,38 +34,19 @@ class Scalars:
         load: Callable[[Load], str],
         index: Callable[[str], str],
     ) -> None:
-        self.writer, self.elements, self.load, self.index = writer, elements, load, index
-        self._known: dict[tuple[Expr, str], str] = {}
+        super().__init__(elements, load, index)
+        self.writer = writer
 
-    def write(self, expr: Expr, element: str) -> str:
-        """The tensor of an expression; a number without a type gets ``element``."""
-        found = self._known.get((expr, element))
-        if found is None:
-            found = self._known[expr, element] = self._written(expr, element)
-        return found
+    def _constant(self, value: float, element: str) -> str:
+        return self.writer.scalar(value, element)
 
-    def _written(self, expr: Expr, element: str) -> str:
-        match expr:
-            case Const(value=value):
-                return self.writer.scalar(value, element)
-            case Index(name=name):
-                return self.index(name)
-            case Load():
-                return self.load(expr)
-        assert isinstance(expr, Call)
-        if expr.fn in CASTS:
-            inner = element_type(expr.args[0], self.elements) or expr.fn
-            return self._cast(self.write(expr.args[0], inner), inner, expr.fn)
-        if expr.fn == "where":
-            condition, *sides = expr.args
-            return self.writer.emit("Where", self.write(condition, "i1"), *(self.write(x, element) for x in sides))
-        constant = "f64" if expr.fn in (*COMPARISONS, "isnan") else element
-        known = (element_type(x, self.elements) for x in expr.args)
-        inner = next((x for x in known if x is not None), constant)
-        return self._call(expr.fn, [self.write(x, inner) for x in expr.args], inner)
-
-    def _cast(self, x: str, before: str, after: str) -> str:
+    def _cast(self, x: str, fn: str, before: str, after: str) -> str:
+        if fn in REINTERPRETATIONS:
+            raise InputError(f"export_onnx: the function {fn} has no form in ONNX")
         return x if before == after else self.writer.emit("Cast", x, to=onnx_type(after))
+
+    def _select(self, condition: str, x: str, y: str) -> str:
+        return self.writer.emit("Where", condition, x, y)
 
     def _call(self, fn: str, args: list[str], element: str) -> str:
         emit = self.writer.emit

@@ -6,9 +6,7 @@ of results. A name selects the programs that begin with it. Needs JAX.
 
 from __future__ import annotations
 
-import argparse
 import sys
-import time
 import warnings
 from types import SimpleNamespace
 from typing import Any
@@ -19,6 +17,7 @@ import programs_of_batches
 import programs_of_derivatives
 import programs_of_loops
 import programs_of_rules
+from program_runs import run
 from transform_table import PROGRAMS
 
 import mlc
@@ -56,8 +55,10 @@ def frameworks() -> tuple[SimpleNamespace, SimpleNamespace]:
 def problem(name: str, seed: int) -> str:
     """What differs; empty where nothing does."""
     ours, theirs = frameworks()
-    wanted = _flat(PROGRAMS[name](theirs, jax.numpy, np.random.default_rng(seed)))
-    found = _flat(PROGRAMS[name](ours, mnp, np.random.default_rng(seed)))
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        wanted = _flat(PROGRAMS[name](theirs, jax.numpy, np.random.default_rng(seed)))
+        found = _flat(PROGRAMS[name](ours, mnp, np.random.default_rng(seed)))
     if len(found) != len(wanted):
         return f"{len(found)} results for {len(wanted)}"
     for n, (a, b) in enumerate(zip(found, wanted, strict=True)):
@@ -74,26 +75,5 @@ def _flat(found: Any) -> list[Any]:
     return [] if found is None else [np.asarray(found)]
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*")
-    parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
-    names = [n for n in PROGRAMS if not given.names or n.startswith(tuple(given.names))]
-    failed, start = 0, time.process_time()
-    for name in names:
-        try:
-            with warnings.catch_warnings(), np.errstate(all="ignore"):
-                warnings.simplefilter("ignore")
-                what = problem(name, given.seed)
-        except Exception as error:
-            what = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
-        failed += bool(what)
-        if what:
-            print(f"{name}: {what[:700]}", flush=True)
-    print(f"{len(names) - failed} of {len(names)} programs agree, {time.process_time() - start:.1f} CPU s")
-    return int(failed > 0)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, PROGRAMS, problem))

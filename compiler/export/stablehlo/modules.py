@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Block, Operation
 
-from mlc.dialects.graph import IfOp, LoopOp, YieldOp
-from mlc.dialects.graph.base import source_nodes
+from mlc.dialects.graph import IfOp, LoopOp
 from mlc.dialects.semantics.interpreter import main_of, names
 from mlc.dialects.weights import WeightStore
-from mlc.errors import InputError, MlcError
+from mlc.errors import InputError
+from mlc.export.blocks import written_block
 from mlc.export.stablehlo.operators import written
 from mlc.export.stablehlo.writer import Region, Value, Writer, type_of
 from mlc.frontends.imported import Imported
@@ -46,17 +45,7 @@ def _named(name: str) -> str:
 
 def _written_block(writer: Writer, block: Block, weights: WeightStore) -> list[Value]:
     """Add the operations of a block and return its results."""
-    for op in block.ops:
-        if isinstance(op, ReturnOp | YieldOp):
-            return [writer.values[x] for x in op.operands]
-        try:
-            _write(writer, op, weights)
-        except MlcError as error:
-            if found := [x for x in source_nodes(op) if x]:
-                error.message = f"{', '.join(found[:2])}: {error.message}"
-                error.args = (error.message,)
-            raise
-    raise AssertionError("a block without an end")
+    return written_block(block, writer.values, lambda op: _write(writer, op, weights))
 
 
 def _write(writer: Writer, op: Operation, weights: WeightStore) -> None:

@@ -5,19 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from mlc.dialects.semantics.expr import (
-    CASTS,
-    COMPARISONS,
-    REINTERPRETATIONS,
-    Call,
-    Const,
-    Expr,
-    Index,
-    Load,
-    element_type,
-)
+from mlc.dialects.semantics.expr import COMPARISONS, REINTERPRETATIONS, Load
 from mlc.dialects.types import is_float, is_unsigned
 from mlc.errors import InputError
+from mlc.export.expressions import Expressions
 from mlc.export.stablehlo.writer import Sizes, Value, Writer
 
 NAMES = {
@@ -30,49 +21,26 @@ NAMES = {
 }  # fmt: skip
 
 
-class Scalars:
-    """``write(expr)`` for operands of ``elements`` at each point of ``shape``: ``load`` gives the tensor of a load,
-    ``index`` that of an iterator."""
+class Scalars(Expressions[Value]):
+    """``write(expr)`` at each point of ``shape``."""
 
     def __init__(
         self, writer: Writer, elements: Sequence[str], shape: Sizes, load: Callable[[Load], Value],
         index: Callable[[str], Value],
     ) -> None:  # fmt: skip
-        self.writer, self.elements, self.shape, self.load, self.index = writer, elements, shape, load, index
-        self._known: dict[tuple[Expr, str], Value] = {}
+        super().__init__(elements, load, index)
+        self.writer, self.shape = writer, shape
 
-    def write(self, expr: Expr, element: str) -> Value:
-        """The tensor of an expression; a number without a type gets ``element``."""
-        found = self._known.get((expr, element))
-        if found is None:
-            found = self._known[expr, element] = self._written(expr, element)
-        return found
+    def _constant(self, value: float, element: str) -> Value:
+        return self.writer.splat(value, element, self.shape)
 
-    def _written(self, expr: Expr, element: str) -> Value:
-        match expr:
-            case Const(value=value):
-                return self.writer.splat(value, element, self.shape)
-            case Index(name=name):
-                return self.index(name)
-            case Load():
-                return self.load(expr)
-        assert isinstance(expr, Call)
-        if expr.fn in CASTS or expr.fn in REINTERPRETATIONS:
-            target = REINTERPRETATIONS.get(expr.fn, expr.fn)
-            inner = element_type(expr.args[0], self.elements) or target
-            return self._cast(self.write(expr.args[0], inner), expr.fn, target)
-        if expr.fn == "where":
-            condition, *sides = expr.args
-            return self.writer.select(self.write(condition, "i1"), *(self.write(x, element) for x in sides))
-        constant = "f64" if expr.fn in (*COMPARISONS, "isnan") else element
-        known = (element_type(x, self.elements) for x in expr.args)
-        inner = next((x for x in known if x is not None), constant)
-        return self._call(expr.fn, [self.write(x, inner) for x in expr.args], inner)
-
-    def _cast(self, x: Value, fn: str, target: str) -> Value:
-        if x.element == target:
+    def _cast(self, x: Value, fn: str, before: str, after: str) -> Value:
+        if x.element == after:
             return x
-        return self.writer.pointwise("bitcast_convert" if fn in REINTERPRETATIONS else "convert", target, x)
+        return self.writer.pointwise("bitcast_convert" if fn in REINTERPRETATIONS else "convert", after, x)
+
+    def _select(self, condition: Value, x: Value, y: Value) -> Value:
+        return self.writer.select(condition, x, y)
 
     def _call(self, fn: str, args: list[Value], element: str) -> Value:
         special = getattr(self, f"_{fn}", None)
@@ -85,16 +53,13 @@ class Scalars:
             raise InputError(f"export_stablehlo: the function {fn} has no form in StableHLO")
         return self.writer.pointwise(NAMES[fn], element, *args)
 
-    def _number(self, value: float, element: str) -> Value:
-        return self.writer.splat(value, element, self.shape)
-
     def _abs(self, element: str, x: Value) -> Value:
         return x if is_unsigned(element) else self.writer.pointwise("abs", element, x)
 
     def _sign(self, element: str, x: Value) -> Value:
         if element == "i1":
             return x
-        zero = self._number(0, element)
+        zero = self._constant(0, element)
         if is_unsigned(element):
             return self.writer.pointwise("convert", element, self.writer.compare("NE", x, zero))
         return self.writer.select(self.writer.compare("EQ", x, zero), zero, self.writer.pointwise("sign", element, x))
@@ -104,11 +69,11 @@ class Scalars:
 
     def _trunc(self, element: str, x: Value) -> Value:
         down, up = (self.writer.pointwise(name, element, x) for name in ("floor", "ceil"))
-        return self.writer.select(self.writer.compare("LT", x, self._number(0, element)), up, down)
+        return self.writer.select(self.writer.compare("LT", x, self._constant(0, element)), up, down)
 
     def _mod(self, element: str, x: Value, y: Value) -> Value:
         """The remainder with the sign of the divisor."""
-        w, zero = self.writer, self._number(0, element)
+        w, zero = self.writer, self._constant(0, element)
         rest = w.pointwise("remainder", element, x, y)
         if is_unsigned(element):
             return rest
@@ -122,7 +87,7 @@ class Scalars:
         exact = w.pointwise("divide", element, w.pointwise("subtract", element, x, self._mod(element, x, y)), y)
         if not is_float(element):
             return exact
-        by_zero = w.compare("EQ", y, self._number(0, element))
+        by_zero = w.compare("EQ", y, self._constant(0, element))
         whole = w.pointwise("round_nearest_even", element, exact)
         return w.select(by_zero, w.pointwise("divide", element, x, y), whole)
 
@@ -141,4 +106,4 @@ class Scalars:
 
     def _log_by(self, base: int, element: str, x: Value) -> Value:
         natural = self.writer.pointwise("log", element, x)
-        return self.writer.pointwise("multiply", element, natural, self._number(1 / math.log(base), element))
+        return self.writer.pointwise("multiply", element, natural, self._constant(1 / math.log(base), element))
