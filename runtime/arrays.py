@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from mlc.errors import RunError
 from mlc.runtime.signature import POINTERS, STRINGS, TensorSpec
+
+_packed: Any = None
+with suppress(ImportError):  # built where the installation has a C compiler
+    from mlc.runtime._call import packed as _packed
 
 COPIED_FRACTION = 4  # an output that uses less than one in so many elements is copied, so that the rest is freed
 
@@ -105,6 +110,9 @@ def pointers(name: str, spec: TensorSpec, array: np.ndarray[Any, Any]) -> np.nda
     """
     if array.dtype.kind not in "UOT":
         raise RunError(f"Input '{name}' must be {spec}, of strings, but has the dtype {array.dtype}")
+    block = _packed(np.ascontiguousarray(array, STRINGS)) if _packed is not None and array.size else None
+    if block is not None:
+        return np.frombuffer(block, POINTERS, array.size).reshape(array.shape)
     try:
         data = [string.encode() for string in array.reshape(-1).tolist()]
     except (AttributeError, UnicodeEncodeError) as error:

@@ -25,8 +25,10 @@ from mlc.runtime.signature import POINTERS, STRINGS, TensorSpec
 from mlc.runtime.weights import check_weights
 
 Call: Any = None
+_unpacked: Any = None
 with suppress(ImportError):  # built where the installation has a C compiler
     from mlc.runtime._call import Call
+    from mlc.runtime._call import unpacked as _unpacked
 
 Array: TypeAlias = np.ndarray[Any, Any]
 ABI_VERSION = 2
@@ -181,18 +183,21 @@ class Library:
         sizes = map(memory.size_of, shapes, dtypes)
         results = tuple(zip(outputs, shapes, dtypes, strict=True))
         plan = Plan(dims, values, results, memory.empty if memory.is_kept(sizes) else np.empty)
-        repeat = self._repeat(plan, inputs)
+        repeat = self._repeat(plan, inputs, list(outputs.values()))
         return replace(plan, repeat=repeat, repeat_named=repeat.named) if repeat else plan
 
-    def _repeat(self, plan: Plan, inputs: Sequence[Array]) -> Any:
+    def _repeat(self, plan: Plan, inputs: Sequence[Array], outputs: Sequence[TensorSpec]) -> Any:
         """Returns the ``Call`` for these arrays; None if they are too many, or not NumPy's."""
-        too_many = len(inputs) + len(plan.outputs) > MAX_ARRAYS
+        too_many = len(inputs) + len(outputs) > MAX_ARRAYS
         if Call is None or too_many or any(type(a) is not np.ndarray for a in inputs):
             return None
         run, model, dims = (int(_ffi.cast("intptr_t", each)) for each in (self._c.run, self._model, plan.values))
-        names = [each["name"] for each in self.signature["inputs"]]
-        given = tuple((name, a.shape, a.dtype) for name, a in zip(names, inputs, strict=True))
-        return Call((self, plan.values), run, model, dims, plan.empty, np.ndarray, given, plan.outputs)
+        entries = zip(self.signature["inputs"], inputs, strict=True)
+        given = tuple((e["name"], a.shape, STRINGS if e["dtype"] == "str" else a.dtype) for e, a in entries)
+        made = tuple((n, shape, s.dtype) for (n, shape, _), s in zip(plan.outputs, outputs, strict=True))
+        if _unpacked is None and STRINGS in [dtype for _, _, dtype in given + made]:
+            return None
+        return Call((self, plan.values), run, model, dims, plan.empty, np.ndarray, given, made)
 
     def _shape_of_output(self, index: int, spec: TensorSpec, values: Any) -> tuple[int, ...]:
         shape = _ffi.new("int64_t[]", len(spec.shape))
@@ -303,6 +308,9 @@ class Library:
 def strings(array: Array) -> Array:
     """Returns the strings that an output points to, which live until this thread's next run of the model."""
     found = np.empty(array.shape, STRINGS)
+    if _unpacked is not None:
+        _unpacked(np.ascontiguousarray(array), found)
+        return found
     read = (_ffi.string(_ffi.cast("const char *", int(pointer))).decode(errors="replace") for pointer in array.flat)
     found[...] = np.fromiter(read, STRINGS, array.size).reshape(array.shape)
     return found

@@ -47,12 +47,12 @@ def is_kept(sizes: Iterable[int]) -> bool:
 
 
 def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """Returns an uninitialised array, from the pool unless it is small.
+    """Returns an uninitialised array, from the pool unless it is small or has objects.
 
     Raises MemoryError or ValueError as numpy.empty does.
     """
     size = size_of(shape, dtype)
-    if size < SEVERAL:
+    if size < SEVERAL or dtype.hasobject:
         return np.empty(shape, dtype)
     lease: Any = Lease(_block(size))
     return np.asarray(lease).view(dtype).reshape(shape)

@@ -381,7 +381,7 @@ class Model:
         dims = solve_dims(self.inputs, [array.shape for array in inputs], self.dims)
         check_guards(self.signature.get("guards", ()), dims)
         plan = library.plan({**dims, **capacity}, inputs, self._all_outputs)
-        if self._runtime_dims or not self._has_no_strings:
+        if self._runtime_dims:
             return replace(plan, repeat=nothing, repeat_named=nothing)
         return plan
 

@@ -57,7 +57,8 @@ def assemble(out: Path) -> None:
         for name in _tracked(tree):
             (to := out / "tree" / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, to)
-    shutil.copyfile(ROOT / "runtime/_call.c", out / "_call.c")
+    for name in ("_call.c", "_strings.h"):
+        shutil.copyfile(ROOT / "runtime" / name, out / name)
     (out / "requirements.txt").write_text("\n".join(requirements()) + "\n")
     (out / "start.sh").write_text(START)
 

@@ -1,4 +1,4 @@
-/* Routines on strings: steps of the host program, each on one thread. See dialects/semantics/strings.py for their meaning. */
+/* Routines on strings: steps of the host program, each on one thread. Their meaning: dialects/semantics/string_routines.py. */
 #define _GNU_SOURCE
 #include <locale.h>
 #ifdef __APPLE__
@@ -56,13 +56,20 @@ static int32_t cased(int32_t code, const case_run *runs, size_t count) {
   return low < count && code >= r->first && (code - r->first) % r->step == 0 ? code + r->delta : code;
 }
 
+/* The first run is that of ASCII, which has no other. */
+static char ascii_cased(char c, const case_run *runs) {
+  return c >= runs->first && c <= runs->last ? (char)(c + runs->delta) : c;
+}
+
 static void change_case(mlc_strings *t, const mlc_step *s, const case_run *runs, size_t count) {
   const int64_t *from = s->in[0];
   int64_t *to = s->out;
   for (int64_t i = 0; i < s->made; i++) {
     mlc_string e = t->entries[from[i]];
     char *string = mlc_strings_reserve(t, 2 * e.length), *end = string; /* two bytes may become three, one stays one */
-    for (const char *at = e.string; string && at < e.string + e.length;) end = encoded(end, cased(mlc_string_decoded(&at), runs, count));
+    for (const char *at = e.string; string && at < e.string + e.length;)
+      if ((unsigned char)*at < 0x80) *end++ = ascii_cased(*at++, runs);
+      else end = encoded(end, cased(mlc_string_decoded(&at), runs, count));
     to[i] = string ? mlc_strings_keep(t, string, (size_t)(end - string)) : 0;
   }
 }
@@ -77,21 +84,36 @@ void mlc_string_upper(mlc_call *c, const mlc_step *s) {
 
 /* What is left of a string to split, at most `splits` times (negative: as often as it goes). */
 typedef struct {
-  const char *at, *mark;
+  const char *at, *end, *mark;
+  size_t width; /* of the mark; 0: spaces */
   int64_t splits;
 } splitter;
 
 static const char SPACES[] = " \t\n\v\f\r";
 
+static int is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+static splitter split_of(const mlc_string *e, const mlc_step *s) {
+  return (splitter){e->string, e->string + e->length, s->word, strlen(s->word), s->number[0]};
+}
+
+/* The first mark at or after `at`, or NULL. */
+static const char *next_mark(const splitter *p, const char *at) {
+  if (p->width > 1) return strstr(at, p->mark);
+  if (p->width) return memchr(at, *p->mark, (size_t)(p->end - at));
+  while (at < p->end && !is_space(*at)) at++;
+  return at;
+}
+
 /* The next piece, or NULL. */
 static const char *next_piece(splitter *p, size_t *length) {
-  if (!*p->mark && p->at) p->at += strspn(p->at, SPACES);
+  while (!p->width && p->at && is_space(*p->at)) p->at++;
   const char *piece = p->at;
-  if (!piece || (!*p->mark && !*piece)) return NULL;
-  *length = strlen(piece);
-  const char *end = p->splits == 0 ? NULL : *p->mark ? strstr(piece, p->mark) : piece + strcspn(piece, SPACES);
-  p->at = end ? end + strlen(p->mark) : NULL;
-  if (end) *length = (size_t)(end - piece), p->splits--;
+  if (!piece || (!p->width && !*piece)) return NULL;
+  const char *end = p->splits == 0 ? NULL : next_mark(p, piece);
+  p->at = end ? end + p->width : NULL;
+  *length = (size_t)((end ? end : p->end) - piece);
+  if (end) p->splits--;
   return piece;
 }
 
@@ -99,7 +121,7 @@ void mlc_string_pieces(mlc_call *c, const mlc_step *s) {
   const int64_t *from = s->in[0];
   int64_t *to = s->out;
   for (int64_t i = 0; i < s->made; i++) {
-    splitter p = {c->strings->entries[from[i]].string, s->word, s->number[0]};
+    splitter p = split_of(&c->strings->entries[from[i]], s);
     size_t length;
     for (to[i] = 0; next_piece(&p, &length); to[i]++) continue;
     if (to[i] > s->number[1]) mlc_strings_fail(c->strings, s, "a string of too many pieces, see 'maxsplit': ", p.mark), to[i] = 0;
@@ -110,7 +132,7 @@ void mlc_string_split(mlc_call *c, const mlc_step *s) {
   const int64_t *from = s->in[0];
   int64_t *to = s->out, width = s->count[0] ? s->made / s->count[0] : 0;
   for (int64_t i = 0; i < s->count[0]; i++) {
-    splitter p = {c->strings->entries[from[i]].string, s->word, s->number[0]};
+    splitter p = split_of(&c->strings->entries[from[i]], s);
     for (int64_t n = 0; n < width; n++) {
       size_t length;
       const char *piece = next_piece(&p, &length);
@@ -146,20 +168,14 @@ void mlc_string_order(mlc_call *c, const mlc_step *s) {
 /* Runs an automaton: in[1] has the first code points of character classes, in[2] the next state for each class. */
 void mlc_string_match(mlc_call *c, const mlc_step *s) {
   const int64_t *from = s->in[0], kinds = s->count[1];
-  const int32_t *first = s->in[1], *table = s->in[2];
+  mlc_ranges ranges = {.first = s->in[1], .count = kinds};
+  const int32_t *table = s->in[2];
   uint8_t *to = s->out;
   for (int64_t i = 0; i < s->made; i++) {
     mlc_string e = c->strings->entries[from[i]];
     int64_t state = 0;
-    for (const char *at = e.string; at < e.string + e.length;) {
-      int32_t code = mlc_string_decoded(&at);
-      int64_t low = 0, high = kinds;
-      while (high - low > 1) {
-        int64_t middle = (low + high) / 2;
-        if (first[middle] <= code) low = middle; else high = middle;
-      }
-      state = table[state * (kinds + 1) + low];
-    }
+    for (const char *at = e.string; at < e.string + e.length;)
+      state = table[state * (kinds + 1) + mlc_range_of(&ranges, mlc_string_decoded(&at))];
     to[i] = (uint8_t)table[state * (kinds + 1) + kinds];
   }
 }
@@ -234,18 +250,20 @@ void mlc_string_of_f64(mlc_call *c, const mlc_step *s) {
   old_locale(plain, before);
 }
 
+/* The string of a whole number. */
+static int64_t printed(mlc_call *c, uint64_t value, int negative) {
+  char digits[21], *end = digits + sizeof digits, *at = end;
+  do *--at = (char)('0' + value % 10); while (value /= 10);
+  if (negative) *--at = '-';
+  return mlc_strings_copied(c->strings, at, (size_t)(end - at));
+}
+
 void mlc_string_of_i64(mlc_call *c, const mlc_step *s) {
-  for (int64_t i = 0; i < s->made; i++) {
-    char string[32];
-    int length = sprintf(string, "%lld", (long long)((const int64_t *)s->in[0])[i]);
-    ((int64_t *)s->out)[i] = mlc_strings_copied(c->strings, string, (size_t)length);
-  }
+  const int64_t *from = s->in[0];
+  for (int64_t i = 0; i < s->made; i++)
+    ((int64_t *)s->out)[i] = printed(c, from[i] < 0 ? 0 - (uint64_t)from[i] : (uint64_t)from[i], from[i] < 0);
 }
 
 void mlc_string_of_ui64(mlc_call *c, const mlc_step *s) {
-  for (int64_t i = 0; i < s->made; i++) {
-    char string[32];
-    int length = sprintf(string, "%llu", (unsigned long long)((const uint64_t *)s->in[0])[i]);
-    ((int64_t *)s->out)[i] = mlc_strings_copied(c->strings, string, (size_t)length);
-  }
+  for (int64_t i = 0; i < s->made; i++) ((int64_t *)s->out)[i] = printed(c, ((const uint64_t *)s->in[0])[i], 0);
 }

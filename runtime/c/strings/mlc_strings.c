@@ -11,9 +11,17 @@ enum { FIRST_SLOTS = 256, CHUNK = 1 << 16 };
 
 static _Thread_local char identity; /* its address is the thread's */
 
-static uint64_t hash_of(const char *string, size_t length) { /* FNV-1a */
-  uint64_t hash = 14695981039346656037u;
-  for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)string[i]) * 1099511628211u;
+/* Eight bytes a step: xor, multiply, and fold the high half, which has the most of all bits, into the low one. */
+static uint64_t hash_of(const char *string, size_t length) {
+  uint64_t hash = length * 0x9e3779b97f4a7c15u, word = 0;
+  for (; length >= sizeof word; string += sizeof word, length -= sizeof word) {
+    memcpy(&word, string, sizeof word);
+    hash = (hash ^ word) * 0x9fb21c651e98df25u;
+    hash ^= hash >> 32;
+  }
+  word = 0;
+  memcpy(&word, string, length);
+  hash = (hash ^ word) * 0x9fb21c651e98df25u;
   return hash ^ hash >> 32;
 }
 
@@ -43,14 +51,17 @@ static int grow(mlc_strings *t) {
   return 0;
 }
 
-/* The number of a string, which must stay where it is; *is_new: it has just got it. */
-static int64_t number_of(mlc_strings *t, const char *string, size_t length, int *is_new) {
-  if (t->count == t->room && grow(t)) return *is_new = 0;
-  mlc_string e = {string, length, hash_of(string, length)};
-  int64_t *slot = slot_of(t, &e);
-  *is_new = !*slot;
-  if (*is_new) t->entries[t->count] = e, *slot = ++t->count;
-  return *slot - 1;
+/* The slot of a string and its hash; NULL: out of memory. */
+static int64_t *found_slot(mlc_strings *t, mlc_string *e) {
+  if (t->count == t->room && grow(t)) return NULL;
+  e->hash = hash_of(e->string, e->length);
+  return slot_of(t, e);
+}
+
+/* The number of a string with this slot, which is new and must stay where it is. */
+static int64_t entered(mlc_strings *t, int64_t *slot, const mlc_string *e) {
+  t->entries[t->count] = *e;
+  return (*slot = ++t->count) - 1;
 }
 
 char *mlc_strings_reserve(mlc_strings *t, size_t length) {
@@ -65,19 +76,27 @@ char *mlc_strings_reserve(mlc_strings *t, size_t length) {
 }
 
 int64_t mlc_strings_keep(mlc_strings *t, char *string, size_t length) {
-  int is_new;
+  mlc_string e = {.string = string, .length = length};
   string[length] = 0;
-  int64_t number = number_of(t, string, length, &is_new);
-  if (is_new) t->chunks->used += length + 1;
-  return number;
+  int64_t *slot = found_slot(t, &e);
+  if (!slot || *slot) return slot ? *slot - 1 : 0;
+  t->chunks->used += length + 1;
+  return entered(t, slot, &e);
 }
 
 int64_t mlc_strings_copied(mlc_strings *t, const char *string, size_t length) {
+  mlc_string e = {.string = string, .length = length};
+  int64_t *slot = found_slot(t, &e);
+  if (!slot || *slot) return slot ? *slot - 1 : 0;
   char *to = mlc_strings_reserve(t, length);
-  return to ? mlc_strings_keep(t, memcpy(to, string, length), length) : 0;
+  if (!to) return 0;
+  e.string = memcpy(to, string, length);
+  to[length] = 0;
+  t->chunks->used += length + 1;
+  return entered(t, slot, &e);
 }
 
-int32_t mlc_string_decoded(const char **string) {
+int32_t mlc_string_decoded_wide(const char **string) {
   const unsigned char *at = (const unsigned char *)*string;
   int more = *at < 0x80 ? 0 : *at >= 0xF0 ? 3 : *at >= 0xE0 ? 2 : *at >= 0xC0 ? 1 : -1;
   int32_t code = more > 0 ? *at & (0x3F >> more) : *at;
@@ -89,19 +108,41 @@ int32_t mlc_string_decoded(const char **string) {
   return more < 0 ? *at - 256 : code;
 }
 
-/* Forgets the strings of the run before. Those found last leave the slots first, so the others are still found. */
-static mlc_strings *emptied(mlc_strings *t) {
-  while (t->count > t->constants) {
-    *slot_of(t, &t->entries[t->count - 1]) = 0;
-    t->count--;
+int64_t mlc_range_found(mlc_ranges *r, int32_t code) {
+  int64_t low = 0, high = r->count;
+  while (high - low > 1) {
+    int64_t middle = (low + high) / 2;
+    if (r->first[middle] <= code) low = middle; else high = middle;
   }
-  for (mlc_chunk *c; (c = t->chunks);) t->chunks = c->next, free(c);
+  if (code >= 0 && code < 128 && low < UINT16_MAX) r->ascii[code] = (uint16_t)(low + 1);
+  return low;
+}
+
+static void free_chunks(mlc_chunk *c) {
+  for (mlc_chunk *next; c; c = next) next = c->next, free(c);
+}
+
+/* Forgets the strings of the run before. Those found last leave the slots first, so the others are still found. One
+ * chunk stays, unless a long string made it. */
+static mlc_strings *emptied(mlc_strings *t) {
+  for (; t->count > t->constants; t->count--) {
+    uint64_t at = t->entries[t->count - 1].hash & t->mask;
+    while (t->slots[at] != t->count) at = (at + 1) & t->mask;
+    t->slots[at] = 0;
+  }
+  if (t->chunks && t->chunks->room == CHUNK) {
+    free_chunks(t->chunks->next);
+    t->chunks->next = NULL, t->chunks->used = 0;
+  } else {
+    free_chunks(t->chunks);
+    t->chunks = NULL;
+  }
   t->error[0] = 0;
   return t;
 }
 
 static void strings_free(mlc_strings *t) {
-  emptied(t);
+  free_chunks(t->chunks);
   free(t->entries);
   free(t->slots);
   free(t);
@@ -112,8 +153,9 @@ static mlc_strings *strings_new(const char *const *known, int64_t count) {
   if (!t) return NULL;
   t->owner = &identity;
   for (int64_t n = 0; n < count; n++) {
-    int is_new;
-    number_of(t, known[n], strlen(known[n]), &is_new);
+    mlc_string e = {.string = known[n], .length = strlen(known[n])};
+    int64_t *slot = found_slot(t, &e);
+    if (slot && !*slot) entered(t, slot, &e);
   }
   t->constants = t->count;
   if (!t->error[0]) return t;

@@ -41,8 +41,26 @@ char *mlc_strings_reserve(mlc_strings *t, size_t length);
 int64_t mlc_strings_keep(mlc_strings *t, char *string, size_t length);
 int64_t mlc_strings_copied(mlc_strings *t, const char *string, size_t length);
 
+int32_t mlc_string_decoded_wide(const char **string);
+
 /* Decodes the code point at `string` and advances; an invalid byte is a code point of its own, its value less 256. */
-int32_t mlc_string_decoded(const char **string);
+static inline int32_t mlc_string_decoded(const char **string) {
+  return (unsigned char)**string < 0x80 ? *(*string)++ : mlc_string_decoded_wide(string);
+}
+
+/* Ranges of code points by the first of each, in order; and what has been looked up: a range of ASCII and 1, or 0. */
+typedef struct {
+  const int32_t *first;
+  int64_t count;
+  uint16_t ascii[128];
+} mlc_ranges;
+
+int64_t mlc_range_found(mlc_ranges *r, int32_t code);
+
+/* The number of the last range that begins at a code point or before; 0 before all. */
+static inline int64_t mlc_range_of(mlc_ranges *r, int32_t code) {
+  return (uint32_t)code < 128 && r->ascii[code] ? r->ascii[code] - 1 : mlc_range_found(r, code);
+}
 
 #pragma GCC visibility pop
 

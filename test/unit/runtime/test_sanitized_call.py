@@ -32,7 +32,7 @@ def sanitizer() -> str:
 def built(folder: Path, text: str) -> Path:
     (folder / "_call.c").write_text(text)
     flags = ["-shared", "-fPIC", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    command = [compiler(), *flags, f"-I{sysconfig.get_path('include')}", str(folder / "_call.c")]
+    command = [compiler(), *flags, f"-I{sysconfig.get_path('include')}", f"-I{SOURCE.parent}", str(folder / "_call.c")]
     subprocess.run([*command, "-o", str(folder / "_call.so")], check=True)
     return folder / "_call.so"
 
