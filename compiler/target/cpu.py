@@ -82,8 +82,17 @@ class CpuTarget(Target):
     def fma_cycles(self, rows: int, vectors: int) -> float:
         """Cycles of a rank-1 update of rows × vectors, limited by multiply-add ports, load ports and issue width."""
         products, loads = rows * vectors, rows + vectors
-        issued = (products + loads + 3) / self.issue_width  # 3: the instructions of the loop itself
+        issued = self._instructions(rows, vectors) / self.issue_width
         return max(products / self.fma_ports, loads / self.load_ports, issued)
+
+    def has_room(self, instructions: int, rows: int, vectors: int, longer: float = 0.0) -> bool:
+        """Whether so many more ``instructions`` make a rank-1 update of rows × vectors at most ``longer`` of its time
+        longer."""
+        slots = self.issue_width * self.fma_cycles(rows, vectors) * (1 + longer)
+        return self._instructions(rows, vectors) + instructions <= slots
+
+    def _instructions(self, rows: int, vectors: int) -> int:
+        return rows * vectors + rows + vectors + 3  # 3: those of the loop itself
 
     def fits(self, rows: int, vectors: int) -> bool:
         """Whether accumulators, one row of B and a broadcast element of A fit in registers."""

@@ -139,7 +139,9 @@ class TileBody:
             return self._unrolled(out, s, context, loops, axes, total)
         if loops:
             item, extent = loops[0], context.resolve(s.bounds[loops[0].iterator])
-            with_loop = open_for(out, *(span or (0, extent)), 1, (total,))
+            steps = span or (0, extent)
+            self._prefetch_before(out, s, context, loops, lane, steps)
+            with_loop = open_for(out, *steps, 1, (total,))
             if item.staged:
                 kernel.set_loop(with_loop.op, kernel.Loop(staged=item.staged))
             here = context.extended(item.iterator, with_loop.variable)
@@ -151,6 +153,12 @@ class TileBody:
             self.prefetch.emit(out, s, context)
         value = self._term(out, s, context)
         return combine(out, s, Value(total, axes), Value(broadcast(out, value, axes, context), axes)).ssa
+
+    def _prefetch_before(
+        self, out: IndexBuilder, s: StatementView, context: TileContext, loops: Loops, lane: Lane | None, steps: Span
+    ) -> None:
+        if self.prefetch and lane is None and len(loops) == 1 and loops[0].iterator == s.reduced[-1]:
+            self.prefetch.emit_before(out, s, context, steps)
 
     def _unrolled(
         self,
@@ -186,6 +194,7 @@ class TileBody:
             part = self._reduce_loops(inside, s, here, loops[1:], lane, axes, part)
         else:
             stop = dim_min(blocks.variable + size, end)
+            self._prefetch_before(inside, s, context, loops, lane, (blocks.variable, stop))
             run = open_for(inside, blocks.variable, stop, 1, (part,))
             here = context.extended(item.iterator, run.variable)
             part = run.close((self._reduce_loops(run.inside, s, here, loops[1:], lane, axes, run.carried[0]),))[0]

@@ -74,7 +74,7 @@ ALLOWED = {
     "layout/blocking/packed_products.py PAIR": "the format of bf16 in words",
     "layout/factors/round_factors.py TERMS COLUMNS": "ratios: what rounding the left operand and padding are worth",
     "layout/factors/round_factors.py FASTER": "a ratio: two products of a pair, and what an error is worth",
-    "loops/body/prefetch.py POINT FEW": "fixed-point numbers, and a ratio of rows to tiles",
+    "loops/body/prefetch.py POINT FEW INSTRUCTIONS": "fixed-point numbers, a ratio of rows to tiles, and of code",
     "loops/body/tile_body.py UNROLLED": "the size of code: a 3 x 3 window",
     "plan/program/arena.py ALIGN": "the format of artifacts",
     "plan/program/offsets.py ENOUGH VISITS STALE": "search effort",
