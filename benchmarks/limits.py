@@ -6,9 +6,7 @@ import os
 from collections.abc import Iterable
 
 HERE = "cpu"  # mlc's name for this machine, with all that it has
-ENVIRONMENT = {
-    "x86-64-v3": {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}
-}
+AVX2 = {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}
 """Variables that OpenVINO (but for its matrix products, by MLAS) and PyTorch read; torch.compile asks the second one
 for its vectors, too."""
 COMPILERS = {"iree", "tvm"}  # engines whose targets have LLVM's names of CPUs, like mlc's
@@ -22,7 +20,9 @@ def cpus(text: str | None) -> list[int]:
 
 def environment(target: str) -> dict[str, str]:
     """The variables for the process of a peer."""
-    return ENVIRONMENT.get(target, {})
+    from mlc import target as targets
+
+    return AVX2 if target != HERE and targets.get(target).features == targets.get("x86-64-v3").features else {}
 
 
 def options(engine: str, target: str) -> dict[str, str]:
@@ -32,5 +32,5 @@ def options(engine: str, target: str) -> dict[str, str]:
 
 def unlimited(engines: Iterable[str], target: str) -> list[str]:
     """The peers that use all that this machine has, whatever the target."""
-    limited = COMPILERS | (READERS if target in ENVIRONMENT else set())
+    limited = COMPILERS | (READERS if environment(target) else set())
     return [engine for engine in engines if engine not in limited] if target != HERE else []

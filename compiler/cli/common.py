@@ -42,8 +42,8 @@ Types = Annotated[
 Target = Annotated[
     str,
     typer.Option(
-        help="The CPU to compile for: cpu (this machine), x86-64-v4, x86-64-v3, x86-64, aarch64; or the NVIDIA GPU: "
-        "cuda, cuda:sm_80, cuda:sm_90."
+        help="The CPU to compile for: cpu (this machine), x86-64-v4, x86-64-v3, x86-64, aarch64, a core with AVX2 "
+        "(haswell, skylake, znver2, znver3, alderlake, gracemont); or the NVIDIA GPU: cuda, cuda:sm_80, cuda:sm_90."
     ),
 ]
 Threads = Annotated[

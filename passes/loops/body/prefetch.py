@@ -52,7 +52,7 @@ class Prefetch:
                 out.block.add_op(kernel.PrefetchOp(weights.buffer.value, at))
 
     def emit_before(self, out: IndexBuilder, s: StatementView, context: TileContext, steps: Span) -> None:
-        """Prefetch the slices of the ``steps`` of the innermost loop, a line at a time, if a step has no room to do so."""
+        """Prefetch the slices of the ``steps`` of the innermost loop by lines, if a step has no room to do so."""
         first, last = (context.extended(s.reduced[-1], step) for step in steps)
         weights = self._weights(s, first)
         if not weights or weights.step_has_room or not weights.prefetches():

@@ -169,3 +169,12 @@ def test_tiles_of_products_are_those_of_the_heuristics() -> None:
     small = replace(usual, heuristics=replace(usual.heuristics, tiles=((16, 32),)))
     found = [sizes(nests(product(512, 256, 512), target)[0]) for target in (usual, small)]
     assert found[1]["m"] == 16 and found[1]["n"] == 32 and found[0] != found[1]
+
+
+@pytest.mark.parametrize(
+    ("core", "before"), [("haswell", True), ("skylake", True), ("x86-64-v3", True), ("znver3", False)]
+)
+def test_steps_without_issue_slots_prefetch_before_their_loop(core: str, before: bool) -> None:
+    """6 rows × 2 vectors and a prefetch are 28 instructions for 6 cycles."""
+    target = targets.get(core)
+    assert isinstance(target, targets.CpuTarget) and target.has_room(5, 6, 2, 1 / 16) is not before

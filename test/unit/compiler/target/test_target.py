@@ -183,3 +183,18 @@ def test_instruction_sets_beside_those_of_a_level() -> None:
     for wrong in ("x86-64-v3:avx512bf16", "aarch64:avx512bf16", "x86-64-v4:avx512"):
         with pytest.raises(InputError, match="is not a fact of a target"):
             targets.get(wrong)
+
+
+@pytest.mark.parametrize("name", ["haswell", "skylake", "znver2", "znver3", "alderlake", "gracemont"])
+def test_cores_by_name_have_the_instructions_of_avx2(name: str) -> None:
+    target = targets.get(name)
+    assert isinstance(target, CpuTarget)
+    assert target.cflags == targets.get("x86-64-v3").cflags
+    assert target.l1.size < target.l2.size < target.l3.size and target.fits(6, 2)
+    assert targets.get(f"{name}:l2=384K").name == f"{name}:l2=384K"
+
+
+def test_a_core_with_ports_of_half_a_vector_takes_two_cycles_a_pair() -> None:
+    narrow, wide = targets.get("gracemont"), targets.get("alderlake")
+    assert isinstance(narrow, CpuTarget) and isinstance(wide, CpuTarget)
+    assert (narrow.fma_cycles(6, 2), wide.fma_cycles(6, 2)) == (12, 6)
