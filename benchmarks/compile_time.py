@@ -63,7 +63,7 @@ def compiled(path: str, dims: Mapping[str, int], target: str, threads: int) -> C
     source, options, timer = OnnxSource.of(path), make_options(target, threads, dims=dims, tuned=False), Timer()
     toolchain, cache = backend_of(options.target).toolchain(options.cc), Cache.default()
     with compiled_runtime(options, toolchain, cache):
-        lowered = lower_source(source, options, [timer])
+        lowered = lower_source(source, options, [timer], cache=cache)
     needs = Needs(source.external_files(), lowered.families)
     key = learn(source, needs, lowered.kernel_digests, options, toolchain, cache)
     write_artifact(lowered, key, options, toolchain, cache)

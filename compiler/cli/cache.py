@@ -37,9 +37,10 @@ def show() -> None:
     if artifacts:
         console().print(rows)
     size = _mb(sum(entry.bytes for entry in entries))
-    others = f"{len(entries) - len(artifacts)} objects of the C compiler and other parts"
+    kernels = sum(entry.kind == "kernels" for entry in entries)
+    others = f"{kernels} kernels, {len(entries) - len(artifacts) - kernels} objects of the C compiler and other parts"
     where = f"{size} MB in {cache.root}" if cache.root else "there is no cache, see MLC_CACHE_DIR"
-    print(f"{len(artifacts)} compiled models and {others}: {where}")
+    print(f"{len(artifacts)} compiled models, {others}: {where}")
     count = sum(len(kernels) for _, kernels in Store.default().machines())
     print(*[f"{count} tuned schedules: mlc cache tuned"] * bool(count))
 

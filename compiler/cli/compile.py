@@ -167,11 +167,13 @@ def _written(
     library may).
     """
     from mlc.driver.artifact.source_folder import SourceFolder, refuse_other
+    from mlc.driver.cache.disk_cache import Cache
     from mlc.driver.compile import compile_source, compile_static, lower_source
 
     if out.suffix == ".c":
         refuse_other(out)
-        return SourceFolder(lower_source(source, options, watching), options).install(out), False
+        lowered = lower_source(source, options, watching, cache=Cache.default())
+        return SourceFolder(lowered, options).install(out), False
     if out.suffix in (".a", ".o"):
         return compile_static(source, options, out.suffix, watching).install(out, package), False
     built = compile_source(source, options, watching, reuse)

@@ -53,7 +53,7 @@ def compile_source(
             print(*reasons(source, key, cache), sep="\n", file=sys.stderr)
 
     with compiled_runtime(options, toolchain, cache):  # while the passes run
-        lowered = lower_source(source, options, instruments)
+        lowered = lower_source(source, options, instruments, cache=cache if reuse else None)
 
     needs = Needs(source.external_files(), lowered.families)
     key = known_keys.learn(source, needs, lowered.kernel_digests, options, toolchain, cache)
@@ -64,9 +64,10 @@ def compile_source(
 def compile_static(source: Source, options: Options, suffix: str, instruments: Sequence[Instrument] = ()) -> Artifact:
     """A model as an archive (``.a``) or one object (``.o``), to link it into a program."""
     toolchain = backend_of(options.target).toolchain(options.cc)
-    lowered = lower_source(source, options, instruments)
+    cache = Cache.default()
+    lowered = lower_source(source, options, instruments, cache=cache)
     with step(instruments, "code.compile"):
-        return write_outside(lowered, options, toolchain, Cache.default(), suffix)
+        return write_outside(lowered, options, toolchain, cache, suffix)
 
 
 _passes = threading.RLock()
@@ -74,10 +75,14 @@ _passes = threading.RLock()
 
 
 def lower_source(
-    source: Source, options: Options, instruments: Sequence[Instrument] = (), until: str | None = None
+    source: Source,
+    options: Options,
+    instruments: Sequence[Instrument] = (),
+    until: str | None = None,
+    cache: Cache | None = None,
 ) -> Lowered:
-    """Import a model and run the pipeline, up to the stage ``until``; one thread at a time. InternalError for a bug in
-    mlc.
+    """Import a model and run the pipeline, up to the stage ``until``; one thread at a time. Kernels that ``cache`` has
+    are not lowered again. InternalError for a bug in mlc.
     """
 
     def run(watching: Sequence[Instrument]) -> Lowered:
@@ -86,7 +91,7 @@ def lower_source(
 
         from mlc.driver.lower import lower  # islpy and the passes: not needed to refuse a model
 
-        return lower(imported.module, imported.weights, options, until, watching)
+        return lower(imported.module, imported.weights, options, until, watching, cache)
 
     try:
         with _passes, paused_collection():

@@ -14,8 +14,11 @@ if TYPE_CHECKING:
 
 class Instrument:
     """An observer that does nothing; subclasses override what they need. Steps without IR, such as the C compiler, have
-    no ``module`` and no ``weights``.
+    no ``module`` and no ``weights``. For one that reads IR (``reads_ir``) every kernel is lowered, though an earlier
+    compilation may have lowered an equal one.
     """
+
+    reads_ir = True
 
     def expect(self, steps: int) -> None:
         """Called once, with the number of steps to come."""

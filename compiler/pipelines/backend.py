@@ -32,7 +32,6 @@ class Backend(ABC):
     """What is built for a target. A kind of machine has a class of its own, made with the target."""
 
     target: Target
-
     @abstractmethod
     def pipeline(self, options: Options) -> Stages:
         """Return the passes from an imported graph to a planned host program."""
@@ -49,6 +48,16 @@ class Backend(ABC):
     @abstractmethod
     def print_kernels(self, module: ModuleOp) -> Kernels:
         """Return the kernels of a planned module in the target's language."""
+
+    @property
+    def knows_kernels(self) -> bool:
+        """Whether nothing else of a module decides how a kernel that has a schedule is lowered, so that an equal one
+        need not be lowered again."""
+        return False
+
+    def print_others(self, module: ModuleOp, known: Mapping[str, str]) -> Kernels:
+        """``print_kernels`` where some are ``known``, kernel -> C function, if the backend knows kernels."""
+        raise NotImplementedError
 
     @abstractmethod
     def print_code(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +41,15 @@ class CpuBackend(Backend):
         from mlc.passes.codegen.emit_c import print_kernels
 
         return print_kernels(module, self.target.lanes)
+
+    @property
+    def knows_kernels(self) -> bool:
+        return type(self) is CpuBackend  # a subclass may have other passes
+
+    def print_others(self, module: ModuleOp, known: Mapping[str, str]) -> Kernels:
+        from mlc.passes.codegen.emit_c import print_kernels
+
+        return print_kernels(module, self.target.lanes, known)
 
     def print_code(
         self, module: ModuleOp, prefix: str, kernels: Kernels, weights: Weights, about: dict[str, Any], file_bytes: int

@@ -51,6 +51,8 @@ class Step:
 class Timer(Instrument):
     """Collects a ``Step`` for each pass; counting operations is not in the time."""
 
+    reads_ir = False
+
     def __init__(self) -> None:
         self.steps: list[Step] = []
         self._module: ModuleOp | None = None

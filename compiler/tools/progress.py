@@ -45,6 +45,8 @@ def note(text: str) -> None:
 class Progress(Instrument):
     """An instrument that shows the running step; silent where stderr is no terminal. Use it in a ``with``."""
 
+    reads_ir = False
+
     def __init__(self, text: str = "working") -> None:
         self._text, self._done, self._total = text, 0, 0
         self._start = time.monotonic()

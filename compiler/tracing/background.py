@@ -29,6 +29,8 @@ class ProcessEnds(BaseException):
 class Cancellation(Instrument):
     """Ends the compilation before its next pass once the process ends; ``outside`` is set while no pass runs."""
 
+    reads_ir = False
+
     def __init__(self) -> None:
         self.ending, self.outside = threading.Event(), threading.Event()
         self.outside.set()

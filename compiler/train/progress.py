@@ -22,6 +22,8 @@ BESIDE = 58  # columns of a terminal that are not for values
 class Compiling(Instrument):
     """Tells a function how far a compilation is: ``compiling, 41 of 60``."""
 
+    reads_ir = False
+
     def __init__(self, tell: Any) -> None:
         self.tell, self.done, self.total = tell, 0, 0
 

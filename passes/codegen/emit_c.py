@@ -27,7 +27,7 @@ from mlc.passes.codegen.cpu.shared_bodies import shared_bodies
 from mlc.passes.plan.program.arena import ALIGN
 
 FILE_BYTES = 100_000
-"""The bytes of kernels after which the next file begins. The compiler takes as long for a file's headers as for 10 kB
+"""The bytes of kernels in a file, about. The compiler takes as long for a file's headers as for 10 kB
 of kernels."""
 OF_THEIR_OWN = {
     "forest": "forest",
@@ -55,21 +55,24 @@ def program_of(module: ModuleOp) -> rt.ProgramOp:
 class Kernels:
     """The C functions of a module's kernels: kernel -> symbol, symbol -> C text. Kernels of equal text share a
     symbol; the text of a kernel may have the functions of others, with which it shares a body. ``headers``: those of
-    the runtime library functions that a symbol calls, where there are any."""
+    the runtime library functions that a symbol calls, where there are any. ``printed``: kernel -> C function, named
+    KERNEL."""
 
     symbols: dict[str, str]
     strings: dict[str, str]
     headers: Mapping[str, set[str]] = field(default_factory=dict)
+    printed: Mapping[str, str] = field(default_factory=dict)
 
 
-def print_kernels(module: ModuleOp, lanes: int) -> Kernels:
+def print_kernels(module: ModuleOp, lanes: int, known: Mapping[str, str] | None = None) -> Kernels:
     """Return C for the kernels of a planned module. A symbol is the hash of its C text, so equal code has equal
-    objects."""
-    strings = {name: print_kernel(fn, "KERNEL", lanes) for name, fn in functions_of(module).items()}
+    objects. ``known``: kernel -> C function, of kernels that were printed before."""
+    known = known or {}
+    strings = {name: known.get(name) or print_kernel(fn, "KERNEL", lanes) for name, fn in functions_of(module).items()}
     symbols = {name: f"k_{hashlib.sha256(text.encode()).hexdigest()[:16]}" for name, text in strings.items()}
     functions = {symbols[name]: text.replace("KERNEL", symbols[name], 1) for name, text in strings.items()}
     headers = {symbols[name]: headers_of(fn) for name, fn in functions_of(module).items()}
-    return Kernels(symbols, shared_bodies(functions), headers)
+    return Kernels(symbols, shared_bodies(functions), headers, strings)
 
 
 def headers_of(fn: kernel.FuncOp) -> set[str]:
@@ -96,8 +99,8 @@ def emit_c(
     program, functions = program_of(module), functions_of(module)
     signature = signature_of(program, functions, kernels.symbols, prefix, weights) | about
     signature |= _collectives(program, kernels)
-    files = enumerate(groups(kernels.strings, file_bytes))
-    sources = {f"kernels_{n}.c": _file(kernels, group) for n, group in files}
+    files = groups(kernels.strings, file_bytes)
+    sources = {f"kernels_{group[0].removeprefix('k_')}.c": _file(kernels, group) for group in files}
     sources["model.c"] = print_model(program, prefix, kernels.symbols, signature, weights, isa)
     return Code(sources, signature, routine_families(program))
 
@@ -133,7 +136,11 @@ def unit(strings: Sequence[str], called: Collection[str] = ()) -> str:
 
 
 def groups(strings: Mapping[str, str], file_bytes: int) -> list[list[str]]:
-    """Return the symbols of the kernels (symbol -> text) in each file; a new file begins after ``file_bytes``."""
+    """Return the symbols of the kernels (symbol -> text) in each file, which has about ``file_bytes``.
+
+    Content-defined chunking: from half of these bytes on, a digest decides whether a kernel is the last of its file, in
+    proportion to the kernel's size. So a kernel that is edited, added or removed changes its own file, and seldom the
+    next: all other files have known objects."""
     files: list[list[str]] = []
     full = True
     for symbol, text in strings.items():
@@ -142,8 +149,13 @@ def groups(strings: Mapping[str, str], file_bytes: int) -> list[list[str]]:
             size = 0
         files[-1].append(symbol)
         size += len(text)
-        full = size >= file_bytes
+        full = 2 * size >= file_bytes and (size >= 2 * file_bytes or _chance(symbol) * file_bytes < 2 * len(text))
     return files
+
+
+def _chance(symbol: str) -> float:
+    """Return a number from 0 to 1 that depends on the symbol only."""
+    return int.from_bytes(hashlib.sha256(symbol.encode()).digest()[:4]) / 2**32
 
 
 def signature_of(

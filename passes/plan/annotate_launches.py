@@ -59,7 +59,7 @@ def _kinds(launch: rt.LaunchOp, callee: kernel.FuncOp, target: Target) -> dict[s
     kinds: dict[str, Attribute] = {}
     if target.thread_blocks:
         return kinds
-    if _is_serial(callee):
+    if is_serial(callee):
         kinds["serial"] = UnitAttr()
     moved = callee.work.bytes
     if iterations_of(launch) != 1 and isinstance(moved, int) and moved <= target.resident_bytes:
@@ -67,7 +67,7 @@ def _kinds(launch: rt.LaunchOp, callee: kernel.FuncOp, target: Target) -> dict[s
     return kinds
 
 
-def _is_serial(callee: kernel.FuncOp) -> bool:
+def is_serial(callee: kernel.FuncOp) -> bool:
     """Return whether no parallel loop of a kernel has several iterations. A runtime library function divides its own
     work."""
     loops = [o for o in callee.walk() if isinstance(o, scf.ParallelOp)]

@@ -51,12 +51,17 @@ class TileKernels(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = [o for o in op.ops if isinstance(o, kernel.FuncOp)]
-        for fn in [fn for fn in functions if fn.schedule is not None and fn.schedule_tree is None]:
+        for fn in [fn for fn in functions if fn.schedule is not None and fn.schedule_tree is None and has_work(fn)]:
             with following(fn):
                 try:
                     tile(fn, self.isl_operations)
                 except ScheduleError as error:
                     tile_plainly(fn, error, self.isl_operations)
+
+
+def has_work(fn: kernel.FuncOp) -> bool:
+    """Return whether a kernel has statements: it has none once it is known from an earlier compilation."""
+    return any(isinstance(op, poly.StatementOp) for op in fn.block.ops)
 
 
 def tile(fn: kernel.FuncOp, isl_operations: int) -> None:

@@ -63,14 +63,15 @@ def key_of(source: Source, needs: Needs, options: Options, toolchain: Toolchain)
             "compiler": toolchain.version,
             **({"cuda": toolchain.cuda.version} if toolchain.cuda else {}),
             "mlc": digest.of_sources(),
-            "packages": _versions(),
+            "packages": versions(),
             "libraries": dict(external_flags(needs.families, options.target).versions),
         }
     )
 
 
 @cache
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """The versions of the packages that can change generated code."""
     return {name: _version(name) for name in PACKAGES}
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from mlc.driver.cache import digest_cache
 
 MANIFEST = "manifest.json"
-KINDS: Mapping[str, str] = {"artifacts": "*.so", "objects": "*.o", "models": "*.json"}
+KINDS: Mapping[str, str] = {"artifacts": "*.so", "objects": "*.o", "models": "*.json", "kernels": "*.json"}
 """The kinds of entries, and the one file that each has of its kind."""
 
 

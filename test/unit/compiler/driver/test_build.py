@@ -17,6 +17,7 @@ import tiny
 import mlc
 from mlc.api import make_options, open_built
 from mlc.cli import main
+from mlc.driver.cache.disk_cache import Cache
 from mlc.driver.cache.explain import explain
 from mlc.driver.compile import compile_source
 from mlc.driver.instrument import Instrument
@@ -35,7 +36,13 @@ class FakePipeline:
         self.fail: Exception | None = None
 
     def lower(
-        self, module: Any, weights: Any, options: mlc.Options, until: str | None, instruments: Sequence[Instrument]
+        self,
+        module: Any,
+        weights: Any,
+        options: mlc.Options,
+        until: str | None,
+        instruments: Sequence[Instrument],
+        cache: Cache | None,
     ) -> tiny.TinyLowered:
         self.runs += 1
         for instrument in instruments:

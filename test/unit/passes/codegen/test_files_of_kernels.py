@@ -1,19 +1,44 @@
-"""Kernels are divided among C files by the size of their text, in order."""
+"""Kernels are divided among C files by the size of their text, in order, so that few files change with a kernel."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from mlc.passes.codegen.emit_c import groups
 
-SIZES = {"a": 70, "b": 40, "c": 200, "d": 10, "e": 99, "f": 1}
+BYTES = 1000
 
 
-@pytest.mark.parametrize(
-    ("file_bytes", "files"),
-    [(100, ["ab", "c", "de", "f"]), (0, ["a", "b", "c", "d", "e", "f"]), (1000, ["abcdef"]), (421, ["abcdef"])],
-)
-def test_a_file_ends_with_the_kernel_that_fills_it(file_bytes: int, files: list[str]) -> None:
-    strings = {symbol: size * "x" for symbol, size in SIZES.items()}
-    assert groups(strings, file_bytes) == [list(symbols) for symbols in files]
-    assert groups({}, file_bytes) == []
+def random_kernels() -> dict[str, str]:
+    rng = np.random.default_rng()
+    return {f"k_{rng.integers(1 << 60):x}": int(size) * "x" for size in rng.integers(1, 600, 80)}
+
+
+def test_files_have_all_kernels_in_order_and_about_as_many_bytes() -> None:
+    strings = random_kernels()
+    files = groups(strings, BYTES)
+    assert [symbol for file in files for symbol in file] == list(strings)
+    sizes = [sum(len(strings[symbol]) for symbol in file) for file in files]
+    assert all(BYTES / 2 <= size < 2 * BYTES + 600 for size in sizes[:-1])
+    assert BYTES / 2 < np.mean(sizes) < 3 / 2 * BYTES
+
+
+@pytest.mark.parametrize("edit", ["changed", "added", "removed"])
+def test_an_edit_changes_few_files(edit: str) -> None:
+    strings = random_kernels()
+    names = list(strings)
+    changed = []
+    for n in range(0, len(names), 5):
+        new = names[:n] + ["k_new"] * (edit != "removed") + names[n + (edit != "added") :]
+        before = {tuple(file) for file in groups(strings, BYTES)}
+        after = {tuple(file) for file in groups({name: strings.get(name, 300 * "x") for name in new}, BYTES)}
+        changed.append(len(after - before))
+    assert np.mean(changed) < 3
+    assert len(before) > 10
+
+
+def test_no_kernels_and_files_of_one() -> None:
+    assert groups({}, BYTES) == []
+    assert groups({"a": "xx", "b": "x"}, 0) == [["a"], ["b"]]
+    assert groups({"a": "xx", "b": "x"}, BYTES) == [["a", "b"]]
