@@ -59,19 +59,30 @@ class LowerTiles(ModulePass):
     isl_operations: int = ISL_OPERATIONS
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        loops = Loops()
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp) and o.schedule_tree is not None]:
             with following(fn):
                 before = list(fn.block.ops)
                 try:
-                    self._lower(fn, machine_of(ctx))
+                    self._lower(fn, machine_of(ctx), loops)
                 except ScheduleError as error:
                     _undo(fn, before)
                     tile_plainly(fn, error, self.isl_operations)
-                    self._lower(fn, machine_of(ctx))
+                    self._lower(fn, machine_of(ctx), loops)
 
-    def _lower(self, fn: kernel.FuncOp, target: Target) -> None:
+    def _lower(self, fn: kernel.FuncOp, target: Target, loops: Loops) -> None:
         with bounded(fn, self.name, self.isl_operations):
-            _Lowering(fn, target).run()
+            _Lowering(fn, target, loops).run()
+
+
+class Loops(dict[str, isl.AstNode]):
+    """The loops that isl has generated for schedule trees. Layers repeat each other with other constants, so that half
+    of the kernels of a network have trees that others have too."""
+
+    def __missing__(self, tree: str) -> isl.AstNode:
+        build = isl.AstBuild.from_context(isl.Set("{ : }"))
+        self[tree] = build.node_from_schedule(isl.Schedule(tree))
+        return self[tree]
 
 
 def _has_symbols(fn: kernel.FuncOp) -> bool:
@@ -91,6 +102,7 @@ def _undo(fn: kernel.FuncOp, before: Sequence[Operation]) -> None:
 class _Lowering:
     fn: kernel.FuncOp
     target: Target
+    loops: Loops
     env: dict[str, SSAValue] = field(default_factory=dict)
 
     def run(self) -> None:
@@ -111,8 +123,7 @@ class _Lowering:
         scales = {name: arrays.access_in_block(a) if a else None for name, a in self.running.scales.items()}
         self.running = replace(self.running, scales=scales)
         self.statements = {name: arrays.in_block(s) for name, s in self.statements.items()}
-        node = isl.AstBuild.from_context(isl.Set("{ : }")).node_from_schedule(isl.Schedule(tree.data))
-        self._node(node, entry, parallel=fn.serial is None)
+        self._node(self.loops[tree.data], entry, parallel=fn.serial is None)
         for op in reversed(old):
             op.detach()
             op.drop_all_references()

@@ -43,14 +43,15 @@ class VerifyPlan(ModulePass):
         functions = {o.sym_name.data: o for o in op.ops if isinstance(o, kernel.FuncOp)}
         named = {name: fn.symbols for name, fn in functions.items()}
         _verify_launches(op, functions, named)
-        for each in op.walk():
+        programs = [o for o in op.ops if isinstance(o, rt.ProgramOp)]
+        for each in (o for program in programs for o in rt.walk(program.body.block)):
             if isinstance(each, rt.BufferOp) and each.offset is None and each.after is None:
                 raise LEVEL.error(each, "it has no offset in the arena")
             if isinstance(each, rt.WeightOp) and each.offset is None:
                 raise LEVEL.error(each, "it has no offset in the payload")
             if isinstance(each, rt.StateOp) and each.offset is None:
                 raise LEVEL.error(each, "it has no offset in the memory of the state")
-        for program in (o for o in op.ops if isinstance(o, rt.ProgramOp)):
+        for program in programs:
             _verify_memory_spaces(program, has_host)
             _verify_sizes(program.body.block, named, set())
             _verify_aliases(program, functions)
