@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from mlc.comm.pipeline import pipeline as pipeline
     from mlc.comm.shard_map import shard_map as shard_map
     from mlc.comm.sharded import shard as shard
+    from mlc.debugging.compare import compare as compare
     from mlc.errors import ArtifactError as ArtifactError
     from mlc.errors import InputError as InputError
     from mlc.errors import InternalError as InternalError
@@ -109,6 +110,7 @@ _HOMES = {
     **dict.fromkeys(("compute", "reduce"), "mlc.frontends.array.statements.compute"),
     **dict.fromkeys(("cond", "fori_loop", "scan", "switch", "while_loop"), f"{_TRANSFORMS}.control"),
     **dict.fromkeys(("grad", "hvp", "jvp", "linearize", "value_and_grad", "vjp"), f"{_TRANSFORMS}.gradients"),
+    "compare": "mlc.debugging.compare",
     "export_onnx": "mlc.export",
     "export_stablehlo": "mlc.export.stablehlo",
     "Options": "mlc.options",

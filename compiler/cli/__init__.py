@@ -11,7 +11,22 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from mlc.cli import bench, cache, check, compile, demo, export, generate, inspect, plan, plugins, quantize, run, tune
+from mlc.cli import (
+    bench,
+    cache,
+    check,
+    compare,
+    compile,
+    demo,
+    export,
+    generate,
+    inspect,
+    plan,
+    plugins,
+    quantize,
+    run,
+    tune,
+)
 from mlc.driver.limits import of_machine
 from mlc.errors import MlcError, OutputError
 from mlc.interrupts import handled
@@ -27,7 +42,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (compile, export, quantize, generate, run, bench, tune, inspect, check, plan, plugins, demo):
+for module in (compile, export, quantize, generate, run, bench, compare, tune, inspect, check, plan, plugins, demo):
     app.command(module.__name__.rpartition(".")[2])(module.command)
 app.add_typer(cache.app, name="cache")
 VERBOSITY = {"-q": Verbosity.QUIET, "--quiet": Verbosity.QUIET, "-v": Verbosity.VERBOSE, "--verbose": Verbosity.VERBOSE}

@@ -67,19 +67,6 @@ def compare(ours: Run, theirs: Run, inputs: Mapping[str, Any], seconds: float) -
 
 def largest_error(actual: Mapping[str, Any], expected: Mapping[str, Any]) -> float:
     """The largest difference of an output over its largest value; infinite where shapes, NaN or other values differ."""
-    import numpy as np
+    from mlc.tools.difference import difference
 
-    worst = 0.0
-    for name, y in expected.items():
-        x = actual[name]
-        if x.shape != y.shape:
-            return float("inf")
-        if y.dtype.kind not in "fc":
-            worst = max(worst, 0.0 if np.array_equal(x, y) else float("inf"))
-            continue
-        finite = np.isfinite(y)
-        if not np.array_equal(x[~finite], y[~finite], equal_nan=True):
-            return float("inf")
-        scale = np.abs(y[finite]).max(initial=0) or 1
-        worst = max(worst, float(np.abs(x[finite] - y[finite]).max(initial=0) / scale))
-    return worst
+    return max((difference(actual[name], y).error for name, y in expected.items()), default=0.0)

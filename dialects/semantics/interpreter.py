@@ -103,26 +103,35 @@ def run_block(
         operands = [env[o] for o in op.operands]
         if isinstance(op, ReturnOp | YieldOp | KernelReturnOp):
             return operands
-        if isinstance(op, LoopOp):
-            body = partial(_block_of_loop, op, weights, strings, observer)
-            env.update(zip(op.results, iterated(op, operands, symbols, body), strict=True))
-        elif isinstance(op, CallOp):
-            found = run_block(_kernel(op), operands, weights, symbols, strings, observer)
-            env.update(zip(op.res, found, strict=True))
-        elif isinstance(op, IfOp):
-            taken = op.then if bool(operands[0]) else op.otherwise
-            found = run_block(taken.block, operands[1:], weights, symbols, strings, observer)
-            env.update(zip(op.results, found, strict=True))
-        else:
-            env[op.results[0]] = _run(op, operands, weights, symbols, strings)
-            if observer is not None:
-                observer(op, operands, env[op.results[0]])
-        if isinstance(op, NonzeroOp):
-            symbols[op.size.data] = len(env[op.result])
-        if isinstance(op, SizeOp):
-            symbols[op.size.data] = int(env[op.result])
+        env.update(zip(op.results, run_operation(op, operands, weights, symbols, strings, observer), strict=True))
         _drop(op, env, uses)
     return []
+
+
+def run_operation(
+    op: Operation,
+    operands: list[Array],
+    weights: WeightStore,
+    symbols: dict[str, int],
+    strings: StringTable,
+    observer: Observer | None = None,
+) -> list[Array]:
+    """Interpret an operation that is no terminator; return its results. Sets the symbol of a size that it computes."""
+    if isinstance(op, LoopOp):
+        return iterated(op, operands, symbols, partial(_block_of_loop, op, weights, strings, observer))
+    if isinstance(op, CallOp):
+        return run_block(_kernel(op), operands, weights, symbols, strings, observer)
+    if isinstance(op, IfOp):
+        taken = op.then if bool(operands[0]) else op.otherwise
+        return run_block(taken.block, operands[1:], weights, symbols, strings, observer)
+    result = _run(op, operands, weights, symbols, strings)
+    if observer is not None:
+        observer(op, operands, result)
+    if isinstance(op, NonzeroOp):
+        symbols[op.size.data] = len(result)
+    if isinstance(op, SizeOp):
+        symbols[op.size.data] = int(result)
+    return [result]
 
 
 def _kernel(call: CallOp) -> Block:
