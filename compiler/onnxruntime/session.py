@@ -128,7 +128,8 @@ class InferenceSession:
             results = self._opened.run(input_feed)
         except RunError as error:
             raise self._error_of(error, input_feed) from error
-        return [results[name] for name in output_names] if output_names else list(results.values())
+        names = output_names or [output.name for output in self._opened.outputs if output.name in results]
+        return [results[name] for name in names]
 
     def run_async(
         self,

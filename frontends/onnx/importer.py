@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import onnx
@@ -23,8 +23,10 @@ from mlc.frontends.onnx.graphs.subgraph import Part, Poison
 from mlc.frontends.onnx.mistakes import mistake
 from mlc.frontends.onnx.node import REGISTRY, Import, Make, Node, import_function
 from mlc.frontends.onnx.ops import load_all
+from mlc.frontends.onnx.opsets import domain_of, imported
 from mlc.frontends.onnx.reading.data import TensorData
 from mlc.frontends.onnx.reading.sparse import dense_tensor
+from mlc.frontends.onnx.reading.validate import names_read
 
 # Exceptions of import functions where attributes, shapes or types do not fit together.
 MISTAKES = (
@@ -33,7 +35,6 @@ MISTAKES = (
 )  # fmt: skip
 MAX_DEPTH = 32  # of functions in functions
 MAX_NODES = 200_000  # with those of functions, which may double at each depth; so many take minutes to compile
-STANDARD = {"ai.onnx": ""}
 _SAVED = (
     "onnxruntime wrote this operator when it saved an optimized model, which fits one machine alone. Compile the file "
     "that it was made from, or save it with graph_optimization_level = ORT_ENABLE_EXTENDED"
@@ -51,7 +52,7 @@ class Importer:
         self.build = build
         self.data = data
         self.opsets = opsets
-        self.functions = {(STANDARD.get(f.domain, f.domain), f.name, f.overload): f for f in functions}
+        self.functions = {(domain_of(f), f.name, f.overload): f for f in functions}
         self.unsupported: list[Unsupported] = []
         self.depth = 0
         self.numbers = itertools.count(1)  # of imported nodes
@@ -100,7 +101,7 @@ class Importer:
             raise self._mistake(node, name, inputs, e) from e
 
     def _mistake(self, node: NodeProto, name: str, inputs: Sequence[Any], error: Exception) -> InputError:
-        return mistake(node, name, STANDARD.get(node.domain, node.domain), self._opset(node), inputs, error)
+        return mistake(node, name, domain_of(node), self._opset(node), inputs, error)
 
     def bound(self, part: Part, index: int) -> Node:
         """The Node of an ONNX node, with the values of its inputs in ``part``."""
@@ -144,11 +145,11 @@ class Importer:
         return copy.values[y]
 
     def _opset(self, node: NodeProto) -> int:
-        return self.opsets.get(STANDARD.get(node.domain, node.domain), 1)
+        return self.opsets.get(domain_of(node), 1)
 
     def _translation(self, node: NodeProto) -> Import:
         """How to import a node: a function of the model, our own importer, or the body ONNX gives the operator."""
-        domain = STANDARD.get(node.domain, node.domain)
+        domain = domain_of(node)
         local = self.functions.get((domain, node.op_type, node.overload))
         if local is not None:
             return lambda n: self.call(n, local)
@@ -163,7 +164,7 @@ class Importer:
         """Import the body of a function in place of a node."""
         if self.depth >= MAX_DEPTH:
             raise NotSupported(f"function '{function.name}' calls itself, or functions are nested too deeply")
-        opsets = {**self.opsets, **{STANDARD.get(o.domain, o.domain): o.version for o in function.opset_import}}
+        opsets = {**self.opsets, **imported(function)}
         inner = Importer(self.build, self.data, opsets, ())
         inner.functions, inner.unsupported, inner.depth = self.functions, self.unsupported, self.depth + 1
         inner.numbers, inner.choices = self.numbers, self.choices
@@ -196,11 +197,12 @@ class Importer:
         return result
 
     def tensors(self, graph: GraphProto) -> dict[str, Any]:
-        """The initializers of a graph."""
+        """The initializers of a graph; one of a type that is not supported matters only where something reads it."""
         found: dict[str, Any] = {}
+        read = names_read(graph)
         for proto in graph.initializer:
-            with self.rejecting("Initializer", proto.name):
-                found[proto.name] = Poison()
+            found[proto.name] = Poison()
+            with self.rejecting("Initializer", proto.name) if proto.name in read else suppress(NotSupported):
                 found[proto.name] = self.data.tensor(proto)
         for sparse in graph.sparse_initializer:
             with self.rejecting("Initializer", sparse.values.name):
@@ -217,7 +219,7 @@ class Importer:
             self.unsupported.append(Unsupported(op, "", self.opsets.get("", 1), name, str(e)))
 
     def _reject(self, node: NodeProto, name: str, why: NotSupported) -> None:
-        domain = STANDARD.get(node.domain, node.domain)
+        domain = domain_of(node)
         kinds = isinstance(why, NeedsConstant), isinstance(why, Absent)
         self.unsupported.append(Unsupported(node.op_type, domain, self._opset(node), name, str(why), *kinds))
 

@@ -20,7 +20,8 @@ from mlc.frontends.build.tensors import Maps, Stack, Tensor
 from mlc.frontends.onnx.errors import Unsupported
 from mlc.frontends.onnx.graphs.cache_state import state_of, updates_of
 from mlc.frontends.onnx.graphs.subgraph import Part, Poison
-from mlc.frontends.onnx.importer import STANDARD, Importer
+from mlc.frontends.onnx.importer import Importer
+from mlc.frontends.onnx.opsets import domain_of, opsets_of
 from mlc.frontends.onnx.reading.caches import Caches
 from mlc.frontends.onnx.reading.data import TensorData
 from mlc.frontends.onnx.reading.dims import DimNames
@@ -40,9 +41,9 @@ def translated(source: Source, names: DimNames, ranks: Ranks, caches: Caches) ->
         Fixed: the model can only be right where that dimension has one extent.
     """
     proto, weights = source.proto, WeightStore()
-    opsets = {STANDARD.get(o.domain, o.domain): o.version for o in proto.opset_import} or {"": 1}
+    opsets = opsets_of(proto)
     check_functions(proto.functions)
-    check_graph(proto.graph, opsets, {(STANDARD.get(f.domain, f.domain), f.name) for f in proto.functions})
+    check_graph(proto.graph, opsets, {(domain_of(f), f.name) for f in proto.functions})
     block = Block()
     build = Builder(block, weights)
     importer = Importer(build, TensorData(weights, source.file, build.string_table), opsets, proto.functions)
@@ -51,7 +52,8 @@ def translated(source: Source, names: DimNames, ranks: Ranks, caches: Caches) ->
     states = state_of(caches, build, values)
     with assuming(build.guards):
         importer.nodes(Part(proto.graph.node, values, results=[o.name for o in proto.graph.output], whole=True))
-        left = [o for o in proto.graph.output if o.name not in caches.pairs.values()]
+        named = {o.name: o for o in proto.graph.output}.values()  # a value may be an output twice, and is so once
+        left = [o for o in named if o.name not in caches.pairs.values()]
         outputs = _distinct(pair for o in left for pair in _named(o, values, importer))
         updates = {} if importer.unsupported else updates_of(states, build, values)
     if importer.unsupported:
@@ -92,11 +94,18 @@ def _argument(info: ValueInfoProto, names: DimNames, build: Builder, rank: int |
         type_ = info.type.sparse_tensor_type
         return argument(build, info.name, element_of_onnx(type_.elem_type), names.shape(type_, info.name, rank))
     if not info.type.HasField("tensor_type"):
-        kind = str(info.type.WhichOneof("value")).removesuffix("_type")
-        way = "make it of tensors in the model, or run it by mlc.frontends.onnx.backend"
-        raise NotSupported(f"an input that is a {kind}; {way}")
+        raise NotSupported(_why_no_argument(info))
     type_ = info.type.tensor_type
     return argument(build, info.name, element_of_onnx(type_.elem_type), names.shape(type_, info.name, rank))
+
+
+def _why_no_argument(info: ValueInfoProto) -> str:
+    kind = info.type.WhichOneof("value")
+    if kind is None:
+        return "an input without a type; export the model again, with the types of its inputs"
+    article = "an" if kind == "optional_type" else "a"
+    way = "make it of tensors in the model, or run it by mlc.frontends.onnx.backend"
+    return f"an input that is {article} {kind.removesuffix('_type')}; {way}"
 
 
 def _named(info: ValueInfoProto, values: Mapping[str, Any], importer: Importer) -> list[tuple[str, SSAValue]]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import onnx
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
 
 from mlc.errors import InputError
+from mlc.frontends.onnx.opsets import domain_of
+
+EXPERIMENTAL = frozenset({"ThresholdedRelu", "MeanVarianceNormalization"})
+"""Standard operators that models had before, which onnxruntime defines for these."""
 
 
 def label(node: NodeProto, index: int) -> str:
@@ -17,7 +21,7 @@ def label(node: NodeProto, index: int) -> str:
 
 
 def check_graph(
-    graph: GraphProto, opsets: dict[str, int], local: set[tuple[str, str]], outer: frozenset[str] = frozenset()
+    graph: GraphProto, opsets: Mapping[str, int], local: set[tuple[str, str]], outer: frozenset[str] = frozenset()
 ) -> None:
     """Check names, order and operator signatures of a graph and its subgraphs.
 
@@ -123,8 +127,13 @@ def captured(node: NodeProto) -> set[str]:
     return found
 
 
-def _check_signature(node: NodeProto, name: str, opsets: dict[str, int], local: set[tuple[str, str]]) -> None:
-    domain = "" if node.domain == "ai.onnx" else node.domain
+def names_read(graph: GraphProto) -> set[str]:
+    """The names that the nodes of a graph read, or that are its outputs."""
+    return {i for node in graph.node for i in {*node.input, *captured(node)}} | {o.name for o in graph.output}
+
+
+def _check_signature(node: NodeProto, name: str, opsets: Mapping[str, int], local: set[tuple[str, str]]) -> None:
+    domain = domain_of(node)
     if domain not in opsets:
         raise InputError(f"The model imports no opset of domain '{domain or 'ai.onnx'}'", node=name, op=node.op_type)
     if (domain, node.op_type) in local or not onnx.defs.has(node.op_type, domain):
@@ -132,6 +141,8 @@ def _check_signature(node: NodeProto, name: str, opsets: dict[str, int], local: 
     try:
         schema = onnx.defs.get_schema(node.op_type, opsets[domain], domain)
     except onnx.defs.SchemaError as e:
+        if not domain and node.op_type in EXPERIMENTAL:
+            return
         raise InputError(f"The operator does not exist in opset {opsets[domain]}", node=name, op=node.op_type) from e
     _check_counts(node, name, schema)
     _check_attributes(node, name, schema)

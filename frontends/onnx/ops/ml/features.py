@@ -6,6 +6,7 @@ from math import prod
 
 import numpy as np
 
+from mlc.dialects.semantics.dims import product
 from mlc.dialects.types import is_float
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.folding.literals import literal
@@ -74,12 +75,11 @@ def imputer(node: Node) -> Tensor:
 
 @onnx_op("FeatureVectorizer", domain=DOMAIN)
 def feature_vectorizer(node: Node) -> Tensor:
-    """All inputs beside each other in f32, each cut or filled with zeros to its entry in ``inputdimensions``."""
+    """The rows of all inputs beside each other in f32, cut or filled with zeros to its entry in ``inputdimensions``."""
     build, parts = node.build, []
     widths = node.attr("inputdimensions", None) or [x.shape[-1] for x in node.tensors()]
     for x, width in zip(node.tensors(), widths, strict=True):
-        if x.rank > 2:
-            raise NotSupported(f"an input of rank {x.rank}; they have one row a sample")
-        rows = build.reshape(build.cast(x, "f32"), (1, *x.shape) if x.rank == 1 else x.shape)
+        shape = (1, *x.shape) if x.rank == 1 else (x.shape[0], product(x.shape[1:]))
+        rows = build.reshape(build.cast(x, "f32"), shape)
         parts.append(build.pad(rows, [0, 0], [0, width - rows.shape[1]]))
     return build.concat(parts, 1)

@@ -41,12 +41,22 @@ def _epsilon(node: Node) -> float:
 def batch_normalization(node: Node) -> Tensor | tuple[Tensor, ...]:
     training = node.attr("training_mode", 0) or (node.opset < 7 and not node.attr("is_test", 0) and node.wants(1))
     x, scale, bias, mean, variance = (node[n] for n in range(5))
+    if not training and not node.attr("spatial", 1):
+        return _elementwise_batch_norm(node)
     if not training:
         return norm.batch_norm(node.build, x, scale, bias, mean, variance, _epsilon(node))
     if node.opset < 14:
         raise NotSupported("training mode before opset 14")
     running, momentum = (mean, variance), node.attr("momentum", 0.9)
     return norm.batch_norm_training(node.build, x, scale, bias, running, _epsilon(node), momentum)
+
+
+def _elementwise_batch_norm(node: Node) -> Tensor:
+    """Before opset 9, ``spatial = 0``: each element of a sample has its own statistics, of the shape of a sample."""
+    build, x = node.build, node[0]
+    rows = build.reshape(x, (x.shape[0], product(x.shape[1:])))
+    scale, bias, mean, variance = (build.reshape(node[n], (product(node[n].shape),)) for n in range(1, 5))
+    return build.reshape(norm.batch_norm(build, rows, scale, bias, mean, variance, _epsilon(node)), x.shape)
 
 
 @onnx_op("LayerNormalization", since=17)
@@ -79,7 +89,7 @@ def group_normalization(node: Node) -> Tensor:
     return norm.group_norm(node.build, node[0], node.attr("num_groups"), node[1], node[2], _epsilon(node))
 
 
-@onnx_op("MeanVarianceNormalization")
+@onnx_op("MeanVarianceNormalization", since=9)
 def mean_variance_normalization(node: Node) -> Tensor:
     build, x = node.build, node[0]
     axes = [normalize_axis(axis, x.rank) for axis in node.attr("axes", [0, 2, 3])]
