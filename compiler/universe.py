@@ -39,8 +39,8 @@ PASSES = {
     "device.asynchronous": "copy-by-tma store-by-tma specialize-warps pipeline-copies",
     "device": "stage-operands use-tensor-cores use-warpgroups raster-tiles stream-k distribute-values"
     " insert-block-barriers set-launch-geometry verify-device",
-    "plan": "build-program overlap-collectives assign-memory-spaces plan-memory insert-barriers annotate-launches"
-    " verify-plan",
+    "plan": "build-program outline-loops overlap-collectives assign-memory-spaces plan-memory insert-barriers"
+    " annotate-launches verify-plan",
 }
 """The passes of each folder: ``fold-constants`` is the class ``FoldConstants`` of the file ``fold_constants.py``."""
 

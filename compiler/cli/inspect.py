@@ -46,7 +46,8 @@ def command(
         print(json.dumps(signature, indent=1))
         return
     if schedules:
-        print(*dict.fromkeys(f"{kernel['name']}: {schedule_of(kernel)}" for kernel in signature["kernels"]), sep="\n")
+        nests = [kernel for kernel in signature["kernels"] if "loop" not in kernel]
+        print(*dict.fromkeys(f"{kernel['name']}: {schedule_of(kernel)}" for kernel in nests), sep="\n")
         return
     if model.suffix != ".so":
         print(f"operators  {_operators(model)}")
@@ -108,6 +109,8 @@ def _show(signature: dict[str, Any]) -> None:
     at = shown_names(", ".join(f"{name}={size}" for name, size in signature.get("arena_at", {}).items()))
     arena, bound = (int(signature[name]) for name in ("arena", "arena_bound"))
     print(f"arena      {arena:,} bytes{f' at {at}' if at else ''}  (live at once: {bound:,} bytes)")
+    for loop in signature.get("loops", ()):
+        print(f"loop       {', '.join(loop['nodes'])}: in the host program, as {loop['why']}")
     console().print(_kernels(signature))
 
 

@@ -1,4 +1,5 @@
-"""Kernels that were lowered in earlier compilations, of this model or another: the cache has their C.
+"""Kernels that were lowered in earlier compilations, of this model or another: the cache has their C. Those whose bodies
+may become parts of loops (``outline-loops``) are lowered each time.
 
 The key of a kernel is its text once it has a schedule, with the target and mlc's own sources. So a retrained model, and
 all other layers of one that was edited, are neither tiled, lowered nor printed again.
@@ -21,6 +22,8 @@ from mlc.driver.cache.disk_cache import Cache
 from mlc.options import Options
 from mlc.passes.codegen.cpu.known_kernel import Descriptions, KnownKernel, empty, facts_of, known_of, outline
 from mlc.passes.codegen.emit_c import functions_of
+from mlc.passes.context import cpu_facts
+from mlc.passes.plan.outline_loops import small_in_loops
 from mlc.passes.tile.tile_kernels import has_work
 from mlc.pipelines.backends import backend_of
 from mlc.plugins import passes
@@ -59,8 +62,9 @@ class KnownKernels:
     def _find(self, module: ModuleOp) -> None:
         descriptions = Descriptions()
         common = hashlib.sha256(json.dumps(self._common(), sort_keys=True).encode())
+        inlined = small_in_loops(module, cpu_facts(self.options.target))
         for name, fn in functions_of(module).items():
-            if fn.schedule is None or not has_work(fn):
+            if fn.schedule is None or not has_work(fn) or name in inlined:
                 continue
             made = common.copy()
             made.update(descriptions.of(fn).encode())

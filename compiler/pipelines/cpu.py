@@ -34,6 +34,7 @@ from mlc.passes.loops.verify_loops import VerifyLoops
 from mlc.passes.plan.annotate_launches import AnnotateLaunches
 from mlc.passes.plan.build_program import BuildProgram
 from mlc.passes.plan.insert_barriers import InsertBarriers
+from mlc.passes.plan.outline_loops import OutlineLoops
 from mlc.passes.plan.overlap_collectives import OverlapCollectives
 from mlc.passes.plan.plan_memory import PlanMemory
 from mlc.passes.plan.verify_plan import VerifyPlan
@@ -70,6 +71,6 @@ def cpu_pipeline(options: Options) -> Stages:
                       VerifyKernel()]),
         ("tile", [TileKernels(), VerifyKernel()]),
         ("loops", [LowerTiles(), RollEpilogues(), SpillLocals(), VerifyLoops()]),
-        ("plan", [BuildProgram(), OverlapCollectives(), PlanMemory(redzones=bool(options.sanitize)), InsertBarriers(),
-                  AnnotateLaunches(), VerifyPlan()]),
+        ("plan", [BuildProgram(), OutlineLoops(), OverlapCollectives(), PlanMemory(redzones=bool(options.sanitize)),
+                  InsertBarriers(), AnnotateLaunches(), VerifyPlan()]),
     ]  # fmt: skip

@@ -99,7 +99,9 @@ def _cells(launch: Launch, total: float, peak: Peak) -> list[str]:
 
 
 def schedule_of(kernel: Mapping[str, Any]) -> str:
-    """The schedule of a kernel of the signature, with a comment where a rule did not choose it."""
+    """The schedule of a kernel of the signature, with a comment where a rule did not choose it; what is in a loop."""
+    if "loop" in kernel:
+        return f"# {kernel['loop']}"
     why = "tuned" if kernel.get("tuned") else f"plain: {kernel['plain']}" if "plain" in kernel else ""
     return str(kernel["schedule"]) + (f"  # {why}" if why else "")
 

@@ -78,9 +78,12 @@ class Jitted:
         self.again: Repeat = never
         self.signature = inspect.signature(f)
         self.static = frozenset(parameter_named(f, self.signature, "static", each) for each in static)
-        kinds = {each.kind for each in self.signature.parameters.values()}
-        named = kinds <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
-        self.positional = named and not static
+        kinds = [each.kind for each in self.signature.parameters.values()]
+        self.spread = kinds[-1:] == [inspect.Parameter.VAR_POSITIONAL]  # the last parameter is *xs
+        named = {*kinds[: len(kinds) - self.spread]}
+        self.positional = (
+            named <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD} and not static
+        )
         self.programs: dict[Key, Traced] = {}
         self.names: dict[Key, list[str]] = {}
         self.reasons: list[str] = []
@@ -115,7 +118,7 @@ class Jitted:
             except GuardError as error:
                 return self._of_none(key, leaves, error)
         if self.positional and not kwargs and traced.is_compiled:
-            self.again = repeated(traced, key[1])
+            self.again = repeated(traced, key[1], self.spread)
         return result
 
     def _of_none(self, key: Key, leaves: Sequence[Any], error: GuardError) -> Any:
@@ -173,7 +176,7 @@ class Jitted:
 
     def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Key, tuple[Any, ...]]:
         """The static arguments by name, those left out too, and the others in the order of the parameters."""
-        if self.positional and not kwargs and len(args) == len(self.signature.parameters):
+        if self.positional and not kwargs and not self.spread and len(args) == len(self.signature.parameters):
             return (), args
         try:
             bound = self.signature.bind(*args, **kwargs)

@@ -23,16 +23,20 @@ def never(args: tuple[Any, ...]) -> Any:
     """Return None: no call has been compiled yet."""
 
 
-def repeated(traced: Traced, tree: trees.Tree) -> Repeat:
-    """A function of the arguments: the results of ``traced``, or None where it is not known to be for them."""
+def repeated(traced: Traced, tree: trees.Tree, spread: bool = False) -> Repeat:
+    """A function of the arguments: the results of ``traced``, or None where it is not known to be for them. ``spread``:
+    the last subtree of ``tree`` is a tuple of further arguments, of a parameter ``*xs``."""
     run, results = traced.model.repeat, traced.results
-    is_flat = tree.num_leaves == len(tree.children())
+    children = tree.children()
+    named = len(children) - spread
+    count = named + len(children[-1].children()) if spread and children else named
+    is_flat = tree.num_leaves == count
     is_one = trees.is_leaf(traced.tree)
     flatten, of = trees.flatten, Array.of
 
     def again(args: tuple[Any, ...]) -> Any:
         if not is_flat:
-            leaves, found = flatten(args)
+            leaves, found = flatten((*args[:named], args[named:]) if spread else args)
             if found != tree:
                 return None
         values = []

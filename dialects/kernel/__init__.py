@@ -49,6 +49,7 @@ from mlc.dialects.kernel.mma import (
 )
 from mlc.dialects.kernel.reduction import MultiReductionOp
 from mlc.dialects.kernel.semaphore import ArriveOp, OthersArrivedOp
+from mlc.dialects.kernel.sequence import CopyOp, RepeatOp, ViewOp
 from mlc.dialects.kernel.tile import (
     WIDENING,
     GatherOp,
@@ -67,7 +68,7 @@ Kernel = Dialect(
         *(FuncOp, ReturnOp, CallOp, LocalOp, LibraryCallOp, IndexOp, SymbolOp),
         *(ReadOp, WriteOp, PrefetchOp, GatherOp, ScatterOp, SlideOp, StepOp, LanewiseOp),
         *(BarrierOp, ClusterBarrierOp, ClusterRankOp, IterationOp, MmaOp, MmaWaitOp, MultiReductionOp),
-        *(ArriveOp, OthersArrivedOp),
+        *(ArriveOp, OthersArrivedOp, RepeatOp, ViewOp, CopyOp),
         *(AsyncCopyOp, AsyncGatherOp, AsyncGroupOp, AsyncWaitOp, SubviewOp),
         *(BulkCopyOp, MbarrierInitOp, MbarrierExpectOp, MbarrierArriveOp, MbarrierWaitOp, SpecializeOp),
         *(BulkStoreOp, BulkStoreWaitOp),
@@ -108,6 +109,9 @@ __all__ = [
     "IterationOp",
     "ArriveOp",
     "OthersArrivedOp",
+    "RepeatOp",
+    "ViewOp",
+    "CopyOp",
     "MMA_SHAPES",
     "factor_element",
     "MmaOp",

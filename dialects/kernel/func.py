@@ -36,6 +36,7 @@ from mlc.dialects.kernel.declared import DeclaredFacts
 from mlc.dialects.kernel.effects import PURE, Accesses
 from mlc.dialects.kernel.iterators import SymbolOp
 from mlc.dialects.kernel.linear_layout import LayoutAttr
+from mlc.dialects.kernel.sequence import RepeatOp, ViewOp
 from mlc.dialects.semantics.dims import DimLike, parse_dim, symbols_of
 
 
@@ -63,10 +64,10 @@ class FuncOp(DeclaredFacts):
     @property
     def symbols(self) -> tuple[str, ...]:
         """The symbolic dimensions that the kernel takes, in the order of its argument ``dim``."""
-        found = [o for o in self.walk() if type(o) in (SymbolOp, LibraryCallOp)]  # isinstance asks a metaclass
-        dims = [parse_dim(o.dim.data) for o in found if isinstance(o, SymbolOp)]
-        dims += [parse_dim(n.data) for o in found if isinstance(o, LibraryCallOp) for n in o.integers]
-        return tuple(sorted(symbols_of(dims)))
+        found = [o for o in self.walk() if type(o) in _SYMBOLIC]  # isinstance asks a metaclass
+        dims = [dim for o in found for dim in _dims_in(o)]
+        own = {o.step.data for o in found if isinstance(o, RepeatOp)}
+        return tuple(sorted(symbols_of(dims) - own))
 
     def walk(self, *, reverse: bool = False, region_first: bool = False) -> Iterator[Operation]:
         """Yield the kernel and the operations in it. This is a loop, as xDSL's nested generators take a tenth of the
@@ -170,6 +171,23 @@ class LibraryCallOp(IRDLOperation):
     def out(self) -> SSAValue:
         """The buffer that the function writes, its last argument."""
         return self.args[-1]
+
+
+_SYMBOLIC = (SymbolOp, LibraryCallOp, RepeatOp, ViewOp)
+
+
+def _dims_in(op: Operation) -> list[DimLike]:
+    """Return the expressions of symbolic dimensions in one of these operations."""
+    match op:
+        case SymbolOp():
+            return [parse_dim(op.dim.data)]
+        case LibraryCallOp():
+            return [parse_dim(n.data) for n in op.integers]
+        case RepeatOp():
+            return [] if op.most is None else [op.most]
+        case ViewOp():
+            return [parse_dim(op.offset.data)]
+    return []
 
 
 @irdl_op_definition

@@ -83,10 +83,12 @@ class LoopOp(IRDLOperation):
 
     An iteration reads a loop-carried value from ``old`` and writes it to ``new`` (double buffering): ``old`` is
     ``first`` in iteration 0, then ``ping`` and ``pong`` alternately. Without ``trips``, an ``rt.loop_condition`` before
-    the loop and one at the end of its body evaluate whether there is another iteration.
+    the loop and one at the end of its body evaluate whether there is another iteration. ``apart`` says why the loop is
+    not one kernel (``outline-loops``).
     """
 
     name = "rt.loop"
+    apart = opt_prop_def(StringAttr)
     step = prop_def(StringAttr)
     trips = opt_prop_def(StringAttr)
     first = var_operand_def(MemRefType)

@@ -29,6 +29,8 @@ from mlc.passes.plan.program.arena import ALIGN
 FILE_BYTES = 100_000
 """The bytes of kernels in a file, about. The compiler takes as long for a file's headers as for 10 kB
 of kernels."""
+LOOPS = "loops"
+"""How the names of files of kernels begin that are loops of others."""
 OF_THEIR_OWN = {
     "forest": "forest",
     "coupling": "coupling",
@@ -56,12 +58,14 @@ class Kernels:
     """The C functions of a module's kernels: kernel -> symbol, symbol -> C text. Kernels of equal text share a
     symbol; the text of a kernel may have the functions of others, with which it shares a body. ``headers``: those of
     the runtime library functions that a symbol calls, where there are any. ``printed``: kernel -> C function, named
-    KERNEL."""
+    KERNEL. ``loops``: the symbols of kernels that are loops of others (``outline-loops``), which the C compiler
+    optimizes more."""
 
     symbols: dict[str, str]
     strings: dict[str, str]
     headers: Mapping[str, set[str]] = field(default_factory=dict)
     printed: Mapping[str, str] = field(default_factory=dict)
+    loops: Collection[str] = ()
 
 
 def print_kernels(module: ModuleOp, lanes: int, known: Mapping[str, str] | None = None) -> Kernels:
@@ -72,7 +76,14 @@ def print_kernels(module: ModuleOp, lanes: int, known: Mapping[str, str] | None 
     symbols = {name: f"k_{hashlib.sha256(text.encode()).hexdigest()[:16]}" for name, text in strings.items()}
     functions = {symbols[name]: text.replace("KERNEL", symbols[name], 1) for name, text in strings.items()}
     headers = {symbols[name]: headers_of(fn) for name, fn in functions_of(module).items()}
-    return Kernels(symbols, shared_bodies(functions), headers, strings)
+    loops = {symbols[name]: functions[symbols[name]] for name, fn in functions_of(module).items() if is_loop(fn)}
+    others = {symbol: text for symbol, text in functions.items() if symbol not in loops}
+    return Kernels(symbols, shared_bodies(others) | loops, headers, strings, loops.keys())
+
+
+def is_loop(fn: kernel.FuncOp) -> bool:
+    """Return whether a kernel is a loop of others."""
+    return any(isinstance(o, kernel.RepeatOp) for o in fn.block.ops)
 
 
 def headers_of(fn: kernel.FuncOp) -> set[str]:
@@ -99,8 +110,7 @@ def emit_c(
     program, functions = program_of(module), functions_of(module)
     signature = signature_of(program, functions, kernels.symbols, prefix, weights) | about
     signature |= _collectives(program, kernels)
-    files = groups(kernels.strings, file_bytes)
-    sources = {f"kernels_{group[0].removeprefix('k_')}.c": _file(kernels, group) for group in files}
+    sources = {name: _file(kernels, group) for name, group in _grouped(kernels, file_bytes).items()}
     sources["model.c"] = print_model(program, prefix, kernels.symbols, signature, weights, isa)
     return Code(sources, signature, routine_families(program))
 
@@ -120,6 +130,15 @@ def routine_families(program: rt.ProgramOp) -> tuple[str, ...]:
     table = ["string"] if program.strings is not None else []
     table += ["comm"] if collectives_of(program) else []
     return tuple(sorted({*table, *(fn.split(".")[0] for fn in calls)}))
+
+
+def _grouped(kernels: Kernels, file_bytes: int) -> dict[str, list[str]]:
+    """Return the symbols in each file of kernels, by its name; loops have files of their own."""
+    found: dict[str, list[str]] = {}
+    for kind in ("kernels", LOOPS):
+        strings = {k: text for k, text in kernels.strings.items() if (k in kernels.loops) == (kind == LOOPS)}
+        found |= {f"{kind}_{group[0].removeprefix('k_')}.c": group for group in groups(strings, file_bytes)}
+    return found
 
 
 def _file(kernels: Kernels, symbols: Sequence[str]) -> str:
@@ -180,9 +199,16 @@ def signature_of(
         "interface": _interface(called),
         "guards": [_guard(g.data) for g in program.guards or ()],
         "kernels": launches,
+        **_apart(ops),
         "weights": {"bytes": weights.payload, "sha256": weights.sha256, "file": weights.file},
         **_arena(program),
     }
+
+
+def _apart(ops: Sequence[Any]) -> dict[str, Any]:
+    """Return the entry of the loops in the host program, each with the reason why it is no kernel."""
+    loops = [{"nodes": list(source_nodes(o)), "why": o.apart.data} for o in _of(ops, rt.LoopOp) if o.apart is not None]
+    return {"loops": loops} if loops else {}
 
 
 def _guard(text: str) -> dict[str, str]:
@@ -230,6 +256,7 @@ def _launch(op: rt.LaunchOp, functions: dict[str, kernel.FuncOp], symbols: dict[
         "schedule": schedule_text(schedule_of(functions[name])),
         **({"tuned": True} if functions[name].origin.tuned else {}),
         **({"plain": functions[name].origin.plain} if functions[name].origin.plain else {}),
+        **({"loop": functions[name].serial.data} if is_loop(functions[name]) else {}),  # type: ignore[union-attr]
         **({"iterations": op.iterations.data} if op.iterations is not None else {}),
         "flops": signature_names(op.flops.data) if op.flops is not None else "",
         "bytes": signature_names(op.bytes.data) if op.bytes is not None else "",

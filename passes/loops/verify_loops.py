@@ -34,6 +34,16 @@ def kernels(within: str = "", outside: str = "") -> dict[str, str]:
     }
 
 
+SEQUENCE = "kernel.repeat kernel.view kernel.copy"
+"""The operations of kernels that are made of others (``outline-loops``)."""
+
+
+def sequences() -> dict[str, str]:
+    """Return what regions of kernels may contain after ``outline-loops``."""
+    rules = kernels(f"kernel.local kernel.library_call {SEQUENCE}")
+    return rules | {"kernel.repeat": rules["scf.for"].removesuffix(" scf.yield")}
+
+
 ATTRIBUTES = {name: frozenset({LOOP, NODE}) for name in ("scf.for", "scf.parallel", "scf.if")}
 
 

@@ -82,11 +82,11 @@ def _trip_count(bounds: tuple[SSAValue, SSAValue]) -> int | None:
     return numbers[1] - numbers[0] if len(numbers) == 2 else None
 
 
-def iterations_of(op: Operation) -> DimLike:
-    """Return in how many iterations of loops an operation of the host program runs; a data-dependent loop counts as
-    PLANNED."""
+def iterations_of(op: Operation, outermost: rt.LoopOp | None = None) -> DimLike:
+    """Return in how many iterations of loops an operation of the host program runs: of all, or of those up to the
+    ``outermost``. A data-dependent loop counts as PLANNED."""
     iterations: DimLike = 1
-    while (outer := op.parent_op()) is not None:
+    while op is not outermost and (outer := op.parent_op()) is not None:
         if isinstance(outer, rt.LoopOp):
             iterations = iterations * (PLANNED if outer.trips is None else parse_dim(outer.trips.data))
         op = outer

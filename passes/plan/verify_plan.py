@@ -18,7 +18,7 @@ from mlc.dialects.semantics.dims import parse_dim
 from mlc.dialects.types import shape_of
 from mlc.passes.context import machine_of
 from mlc.passes.legality import VECTORS, Level, calls
-from mlc.passes.loops.verify_loops import DEVICE_KERNELS, kernels
+from mlc.passes.loops.verify_loops import DEVICE_KERNELS, sequences
 from mlc.passes.plan.program.accessed import accesses
 from mlc.passes.plan.program.arena import arena_of
 
@@ -27,7 +27,7 @@ STEPS = "rt.launch rt.copy rt.nonzero rt.size rt.routine rt.start rt.wait rt.loo
 MODULE = {"builtin.module": "rt.program kernel.func", "rt.program": f"{MEMORY} {STEPS}"}
 MODULE |= dict.fromkeys(("rt.loop", "rt.if"), f"{MEMORY} {STEPS}")
 LEVEL, DEVICE_LEVEL = (
-    Level("plan", MODULE | nested, VECTORS, frozenset({"rt.launch"})) for nested in (kernels(), DEVICE_KERNELS)
+    Level("plan", MODULE | nested, VECTORS, frozenset({"rt.launch"})) for nested in (sequences(), DEVICE_KERNELS)
 )
 
 

@@ -34,6 +34,12 @@ KERNELS = (
     *("-O1", "-fexpensive-optimizations", "-fstrict-aliasing", "-fschedule-insns2", "-fpeephole2"),
     *("-falign-functions", "-falign-loops", "-falign-jumps", "-falign-labels", "-freorder-blocks-algorithm=stc"),
 )
+# The level of kernels that are loops of small iterations: scalars, and arrays of few elements. Elements that iterations
+# update one after another may be vectors, or stay in registers; of one buffer there are views of several types.
+OF_LOOPS = (
+    *("-O2", "-ftree-loop-vectorize", "-fvect-cost-model=dynamic", "-fpredictive-commoning"),
+    "-fno-strict-aliasing",
+)
 # --as-needed and gc-sections keep the library's needs at libc; the build id would be a hash of file names too.
 LDFLAGS = ("-shared", "-pthread", "-Wl,--build-id=none", "-Wl,--gc-sections", "-Wl,-z,noexecstack", "-Wl,--as-needed",
            f"-Wl,-soname,{SONAME_ROOM}")  # fmt: skip
@@ -64,11 +70,17 @@ class Toolchain:
         known = target.arch == "x86_64" and accepts(self.command, *KERNELS, "-Werror")
         return KERNELS if known else ("-O2",)
 
+    @property
+    def level_of_loops(self) -> tuple[str, ...]:
+        """Flags that say how much to optimize kernels that are loops of others: OF_LOOPS, if the compiler has them."""
+        return OF_LOOPS if accepts(self.command, *OF_LOOPS, "-Werror") else ("-O2", "-fno-strict-aliasing")
+
     def flags(self, target: Target, isa: Sequence[str], level: Sequence[str] = ("-O2",)) -> tuple[str, ...]:
         """Flags to compile one unit, in order; ``isa`` are those that choose the instruction set, ``level`` says how
         much the compiler optimizes."""
         names = [name for flag in isa for name in ZIG_NAMES.get(flag, (flag,))] if self._is_zig else isa
-        triple, wanted = self.triple(target), [*level, *CFLAGS, *OPTIONAL[:2], *names]
+        further = [flag for flag in OPTIONAL[:2] if flag.replace("-fno-", "-f") not in level]
+        triple, wanted = self.triple(target), [*level, *CFLAGS, *further, *names]
         optional = OPTIONAL_OF_ZIG if self._is_zig else OPTIONAL
         asked, command = [flag for flag in wanted if flag in optional], (*self.command, *triple)
         if not accepts(command, *asked):  # together, as a probe is a process

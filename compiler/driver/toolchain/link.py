@@ -31,6 +31,7 @@ from mlc.driver.toolchain.external_libraries import ExternalFlags, external_flag
 from mlc.driver.toolchain.failures import failure, fault, not_started, reason_of
 from mlc.driver.toolchain.hidden_names import INCLUDE, NAMES
 from mlc.options import Options
+from mlc.passes.codegen.emit_c import LOOPS
 from mlc.runtime.c import paths
 from mlc.target import Target
 
@@ -72,6 +73,8 @@ def _level_of(unit: str, source: CSource, target: Target, toolchain: Toolchain) 
     60 % of the time, and runs it as fast. Runtime library functions are loops that somebody wrote, and need -O2."""
     if unit == HOST_PROGRAM:
         return ("-O1",)
+    if unit.startswith(f"{LOOPS}_"):
+        return toolchain.level_of_loops
     return toolchain.level_of_kernels(target) if is_generated(source) else ("-O2",)
 
 

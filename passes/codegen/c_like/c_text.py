@@ -80,6 +80,14 @@ class KernelText(ABC):
     def other(self, op: Operation) -> None:
         """Print an operation that one language alone has, or an elementwise one."""
 
+    def library_call(self, op: kernel.LibraryCallOp) -> None:
+        self.call_in(op, self.team)
+
+    def call_in(self, op: kernel.LibraryCallOp, team: tuple[str, str]) -> None:
+        """Print the call of a library function by one thread of a team."""
+        args = [*(self.pointers[v] for v in op.args), *map(c_dim, dims_of(op.integers)), *team]
+        self.line(f"mlc_{op.function.data}({', '.join(args)});")
+
     def block(self, block: Block) -> None:
         for op in block.ops:
             self.op(op)
@@ -126,8 +134,7 @@ class KernelText(ABC):
             case kernel.MultiReductionOp():
                 self.multi_reduction(op)
             case kernel.LibraryCallOp():
-                args = [*(self.pointers[v] for v in op.args), *map(c_dim, dims_of(op.integers)), *self.team]
-                self.line(f"mlc_{op.function.data}({', '.join(args)});")
+                self.library_call(op)
             case kernel.LocalOp():
                 self.local(op)
             case scf.ParallelOp():
@@ -138,6 +145,10 @@ class KernelText(ABC):
                 self.open(f"if ({self.scalar(op.cond)})")
                 self.block(op.true_region.block)
                 self.close()
+                if op.false_region.blocks and len(op.false_region.block.ops) > 1:
+                    self.open("else")
+                    self.block(op.false_region.block)
+                    self.close()
             case scf.YieldOp() | scf.ReduceOp() | kernel.ReturnOp():
                 pass
             case _:

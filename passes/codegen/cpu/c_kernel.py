@@ -15,10 +15,12 @@ from xdsl.ir import Block, Operation, SSAValue
 from mlc.dialects import kernel
 from mlc.dialects.types import element_of
 from mlc.passes.codegen.c_like import c_memory
+from mlc.passes.codegen.c_like.c_dims import c_dim
 from mlc.passes.codegen.c_like.c_inline import has_partial_sums, inlines, is_dot, nibbles
 from mlc.passes.codegen.c_like.c_ops import expression
 from mlc.passes.codegen.c_like.c_types import element, layout
-from mlc.passes.codegen.cpu.c_kernel_memory import CKernelMemory
+from mlc.passes.codegen.cpu.c_registers import CRegisters, written_buffers
+from mlc.passes.codegen.cpu.register_arrays import register_shapes
 
 TABLE = 16  # floats in a register that a table of 4 bits fills
 
@@ -29,10 +31,9 @@ def print_kernel(fn: kernel.FuncOp, symbol: str, lanes: int) -> str:
 
 
 @dataclass
-class _Printer(CKernelMemory):
+class _Printer(CRegisters):
     def text(self) -> str:
-        written = {o.buffer for o in self.fn.walk() if isinstance(o, kernel.WriteOp)}
-        written |= {o.args[-1] for o in self.fn.walk() if isinstance(o, kernel.LibraryCallOp)}
+        written = written_buffers(self.fn)
         shared = {n for pair in self.fn.in_place for n in pair}
         for n, arg in enumerate(self.fn.block.args):
             const = "" if arg in written else "const "
@@ -44,6 +45,9 @@ class _Printer(CKernelMemory):
             self.line(f"const int64_t {name} = dim[{n}];")
         if self.fn.serial is not None:
             self.line("if (tid) return;")
+        if any(isinstance(o, kernel.RepeatOp) for o in self.fn.walk()):
+            self.alone = True
+            self.shapes = register_shapes(self.fn, self.lanes)
         self.count_rows()
         self.block(self.fn.block)
         head = f"void {self.symbol}(void *const *buf, const int64_t *dim, int64_t tid, int64_t threads) {{"
@@ -64,6 +68,12 @@ class _Printer(CKernelMemory):
         match op:
             case kernel.PrefetchOp():
                 self.line(f"mlc_prefetch({self.pointers[op.buffer]} + {self.scalar(op.offset)});")
+            case kernel.RepeatOp():
+                self.repeat(op)
+            case kernel.ViewOp():
+                self.view(op)
+            case kernel.CopyOp():
+                self.copy(op)
             case kernel.SlideOp():
                 self.slide(op)
             case _:
@@ -108,6 +118,16 @@ class _Printer(CKernelMemory):
         t = self.name()
         self.open(f"for (int64_t {t} = {count} * tid / threads; {t} < {count} * (tid + 1) / threads; {t}++)")
         self.iterators(op, extents, t)
+        self.block(op.body.block)
+        self.close()
+
+    def repeat(self, op: kernel.RepeatOp) -> None:
+        """Print a loop whose iteration number is a variable with the name of its symbol."""
+        step = op.step.data
+        bounds = [] if op.most is None else [f"{step} < {c_dim(op.most)}"]
+        bounds += [] if op.limit is None else [f"{step} < *{self.pointers[op.limit]}"]
+        bounds += [] if op.active is None else [f"*{self.pointers[op.active]}"]
+        self.open(f"for (int64_t {step} = 0; {' && '.join(bounds)}; {step}++)")
         self.block(op.body.block)
         self.close()
 
