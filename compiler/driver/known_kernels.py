@@ -1,5 +1,6 @@
-"""Kernels that were lowered in earlier compilations, of this model or another: the cache has their C. Those whose bodies
-may become parts of loops (``outline-loops``) are lowered each time.
+"""Kernels that were lowered in earlier compilations, of this model or another: the cache has their C.
+
+Kernels whose bodies may become parts of loops (``outline-loops``) are lowered each time.
 
 The key of a kernel is its text once it has a schedule, with the target and mlc's own sources. So a retrained model, and
 all other layers of one that was edited, are neither tiled, lowered nor printed again.

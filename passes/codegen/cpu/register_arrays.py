@@ -114,14 +114,15 @@ def array_of(value: SSAValue) -> tuple[SSAValue, int] | None:
 
 def register_shapes(fn: kernel.FuncOp, lanes: int) -> dict[SSAValue, Layout]:
     """Return the layouts of the arrays that are in registers."""
-    arrays = [o.result for o in fn.walk() if isinstance(o, kernel.LocalOp)]
+    arrays: list[SSAValue] = [o.result for o in fn.walk() if isinstance(o, kernel.LocalOp)]
     rows = {array: rows_of(array, lanes) for array in arrays}
-    pairs = [(a[0], b[0]) for o in fn.walk() if isinstance(o, kernel.CopyOp)
-             and (a := array_of(o.source)) and (b := array_of(o.target))]  # fmt: skip
+    copies = [o for o in fn.walk() if isinstance(o, kernel.CopyOp)]
+    ends = [(array_of(o.source), array_of(o.target)) for o in copies]
+    pairs = [(old[0], new[0]) for old, new in ends if old and new]
     for _ in arrays:  # until nothing changes, at most along a chain of all arrays
-        for a, b in pairs:
-            longest = None if None in (rows[a], rows[b]) else max(rows[a] or 1, rows[b] or 1)
-            rows[a] = rows[b] = longest if all(_divides(longest, each) for each in (a, b)) else None
+        for old, new in pairs:
+            longest = None if None in (rows[old], rows[new]) else max(rows[old] or 1, rows[new] or 1)
+            rows[old] = rows[new] = longest if all(_divides(longest, each) for each in (old, new)) else None
     shapes = {array: _layout(array, row, lanes) for array, row in rows.items() if row is not None}
     return {array: shape for array, shape in shapes.items() if len(list(shape.positions())) <= VARIABLES}
 

@@ -45,8 +45,10 @@ class Prefetch:
 
     def emit(self, out: IndexBuilder, s: StatementView, context: TileContext) -> None:
         """Prefetch the slice of this step of the innermost loop, if it was not prefetched before the loop."""
-        weights, unrolled = self._weights(s, context), isinstance(context.at[s.reduced[-1]], int)
-        if weights and weights.prefetches() and (unrolled or weights.step_has_room):
+        weights = self._weights(s, context)
+        if not weights or not weights.prefetches():
+            return
+        if isinstance(context.at[s.reduced[-1]], int) or weights.step_has_room:
             for offset, step in weights.slices():
                 at = out.dim(offset + weights.share(out, step))
                 out.block.add_op(kernel.PrefetchOp(weights.buffer.value, at))

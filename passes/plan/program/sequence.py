@@ -17,7 +17,7 @@ from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from mlc.dialects import kernel, rt
-from mlc.dialects.semantics.dims import DimLike
+from mlc.dialects.semantics.dims import DimLike, parse_dim
 from mlc.dialects.types import bytes_of, element_of
 from mlc.passes.plan.annotate_launches import iterations_of
 from mlc.passes.plan.program.accessed import accesses
@@ -161,7 +161,7 @@ class Sequence:
         olds, news = ([self._add(kernel.LocalOp(v.type)) for v in op.ping] for _ in range(2))
         for first, old in zip(op.first, olds, strict=True):
             self.block.add_op(kernel.CopyOp(self._memory(first), old))
-        repeat = kernel.RepeatOp(op.step.data, None if trips is None else trips.data, *given)
+        repeat = kernel.RepeatOp(op.step.data, None if trips is None else parse_dim(trips.data), *given)
         self.block.add_op(repeat)
         self.memory.update(zip(op.body.block.args, (*olds, *news), strict=True))
         with self._inside(repeat.body.block):
