@@ -122,7 +122,7 @@ class Exponential(Distribution):
         return impossible_outside(x >= 0, mnp.log(self.rate) - self.rate * x)
 
     def _cdf(self, x: Array) -> Array:
-        return -mnp.expm1(-self.rate * mnp.maximum(x, 0.0))
+        return mnp.where(x < 0, 0.0, -mnp.expm1(-self.rate * within(x >= 0, x, 0)))
 
     def _icdf(self, p: Array) -> Array:
         return -mnp.log1p(-p) / self.rate

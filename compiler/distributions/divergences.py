@@ -15,8 +15,9 @@ from mlc.distributions.distribution import Distribution
 from mlc.distributions.joint import Independent, MultivariateNormal, log_diagonal
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array
+from mlc.frontends.array.special.betas import betaln
 from mlc.frontends.array.special.entropies import rel_entr
-from mlc.frontends.array.special.gammas import betaln, digamma, gammaln
+from mlc.frontends.array.special.gammas import digamma, gammaln
 from mlc.scipy.linalg import solve_triangular
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import mlc.numpy as mnp
 from mlc.distributions.distribution import Distribution, Shape, impossible_outside, within
 from mlc.frontends.array.array import Array, as_array
+from mlc.frontends.array.special.betas import betaln
 from mlc.frontends.array.special.entropies import xlog1py, xlogy
-from mlc.frontends.array.special.gammas import betaln, digamma, gammaln
+from mlc.frontends.array.special.gammas import digamma, gammaln
 from mlc.frontends.array.special.incomplete import betainc, gammainc
 
 random = mnp.random

@@ -6,9 +6,9 @@ from typing import Any
 
 from mlc.frontends.array.missing import missing
 from mlc.frontends.array.public import public
-from mlc.frontends.array.special import bessel, entropies, errors, gammas, incomplete
+from mlc.frontends.array.special import bessel, betas, entropies, errors, gammas, incomplete
 
-_MODULES = (bessel, entropies, errors, gammas, incomplete)
+_MODULES = (bessel, betas, entropies, errors, gammas, incomplete)
 _FUNCTIONS = {
     name: public(f"mlc.scipy.special.{name}", getattr(module, name)) for module in _MODULES for name in module.PUBLIC
 }

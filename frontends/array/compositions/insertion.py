@@ -9,13 +9,14 @@ import numpy as np
 
 from mlc.dialects.semantics.dims import DimLike
 from mlc.errors import InputError
+from mlc.frontends.array import dtypes
 from mlc.frontends.array.array import Array, as_array, from_numpy
 from mlc.frontends.array.compositions.arranging import ravel
 from mlc.frontends.array.functions import reductions
 from mlc.frontends.array.functions.creation import full
-from mlc.frontends.array.functions.elementwise import convert
+from mlc.frontends.array.functions.elementwise import FUNCTIONS, convert, where
 from mlc.frontends.array.functions.reductions import axes_of
-from mlc.frontends.array.functions.shaping import broadcast_to, concat, expand_dims, moveaxis
+from mlc.frontends.array.functions.shaping import broadcast_to, concat, expand_dims, flip, moveaxis
 from mlc.frontends.array.selecting.taking import take
 
 BY_INDEX = ("edge", "reflect", "symmetric", "wrap")
@@ -27,21 +28,32 @@ BY_VALUE: dict[str, Callable[..., Array]] = {
 """Modes of ``pad`` that repeat elements, and those that repeat one value of each line."""
 
 
-def pad(x: Any, /, pad_width: Any, mode: str | Callable[..., Any] = "constant", constant_values: Any = 0) -> Array:
+def pad(
+    x: Any,
+    /,
+    pad_width: Any,
+    mode: str | Callable[..., Any] = "constant",
+    constant_values: Any = 0,
+    *,
+    end_values: Any = 0,
+) -> Array:
     """``x`` with more elements before and after each axis: a number, a pair (before, after), or a pair an axis.
 
-    ``mode``: ``constant`` (``constant_values``, with pairs as ``pad_width``), ``edge``, ``reflect``, ``symmetric``,
-    ``wrap``, ``maximum``, ``mean``, ``minimum`` or ``empty`` (zeros).
+    ``mode``: ``constant`` (``constant_values``, with pairs as ``pad_width``), ``edge``, ``linear_ramp`` (from the edge
+    to ``end_values``), ``reflect``, ``symmetric``, ``wrap``, ``maximum``, ``mean``, ``minimum`` or ``empty`` (zeros).
 
     Raises:
         InputError: another mode, or negative widths.
     """
     given = as_array(x)
     widths = _pairs(pad_width, given.ndim)
-    if mode not in ("constant", "empty", *BY_INDEX, *BY_VALUE) or any(n < 0 for pair in widths for n in pair):
-        hint = f"Modes are constant, empty, {', '.join((*BY_INDEX, *BY_VALUE))}; widths are from 0 on"
+    if mode not in ("constant", "empty", "linear_ramp", *BY_INDEX, *BY_VALUE) or any(
+        n < 0 for pair in widths for n in pair
+    ):
+        hint = f"Modes are constant, empty, linear_ramp, {', '.join((*BY_INDEX, *BY_VALUE))}; widths are from 0 on"
         raise InputError(f"mlc.numpy.pad cannot pad by {pad_width} in mode {mode!r}", hint=hint)
-    values = _pairs(0 if mode == "empty" else constant_values, given.ndim)
+    given_values = {"empty": 0, "linear_ramp": end_values}.get(str(mode), constant_values)
+    values = _pairs(given_values, given.ndim)
     for axis, (low, high) in enumerate(widths):
         if low or high:
             given = _padded(given, axis, low, high, str(mode), values[axis])
@@ -69,9 +81,22 @@ def _padded(x: Array, axis: int, low: int, high: int, mode: str, values: tuple[A
     if mode in BY_VALUE:
         value = convert(BY_VALUE[mode](x, axis=axis, keepdims=True), x.element)
         parts = [broadcast_to(value, _extended(x, axis, n)) for n, _ in sides]
+    elif mode == "linear_ramp":
+        edges = take(x, from_numpy(np.array([0, -1])), axis=axis)
+        parts = [_ramp(take(edges, as_array([side]), axis=axis), axis, *sides[side]) for side in (0, 1)]
+        parts[0] = flip(parts[0], axis=axis)
     else:
         parts = [full(_extended(x, axis, n), value, dtype=x.dtype) for n, value in sides]
     return concat([parts[0], x, parts[1]], axis=axis)
+
+
+def _ramp(edge: Array, axis: int, count: int, end: Any) -> Array:
+    """``count`` numbers from beside ``edge`` to ``end``; integers are rounded down, as NumPy's."""
+    part = np.arange(1, count + 1).reshape([-1 if n == axis else 1 for n in range(edge.ndim)]) / max(count, 1)
+    element = edge.element if dtypes.kind(edge.element) >= 2 else "f64"
+    start, stop, along = (convert(as_array(each), element) for each in (edge, end, from_numpy(part)))
+    line = where(along == 1, stop, start + along * (stop - start))
+    return line if element == edge.element else convert(FUNCTIONS["floor"](line), edge.element)
 
 
 def _fixed(x: Array, axis: int) -> int:

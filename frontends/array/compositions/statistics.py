@@ -76,7 +76,7 @@ def _middle(rows: Array, count: Array) -> Array:
     """The mean of the two elements in the middle of sorted rows: infinite where one is, which ``linear`` is not."""
     place = reshape(as_array(0.5, rows.element), [1] * (rows.ndim - 1)) * (count - 1)
     a, b = _at(rows, FUNCTIONS["floor"](place)), _at(rows, FUNCTIONS["ceil"](place))
-    return where(a == b, a, (a + b) / 2)
+    return where((a == b) & (FUNCTIONS["abs"](a) == math.inf), a, (a + b) / 2)
 
 
 def _at(rows: Array, place: Array) -> Array:

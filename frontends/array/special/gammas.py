@@ -1,7 +1,7 @@
 """Gamma functions of real numbers, computed in f64. Source: Abramowitz and Stegun, chapter 6; SciPy's names.
 
 Below 10 an argument is moved up by recurrence, from there on asymptotic series have 16 digits; negative ones are
-reflected. Derivatives follow from the formulas.
+reflected.
 """
 
 from __future__ import annotations
@@ -14,14 +14,11 @@ from typing import Any
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.functions.elementwise import FUNCTIONS, convert, is_complex, operands, where
+from mlc.frontends.array.special.stirling import LEAST, positive_digamma, positive_gamma, positive_gammaln
+from mlc.frontends.array.transforms.custom import custom_jvp
 
-STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
-"""B(2k) / (2k (2k - 1)), of Bernoulli's numbers."""
-EULER = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12)
-"""B(2k) / 2k."""
 ZETA = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000, 1 / 74724249600)
 """B(2k) / (2k)!."""
-LEAST = 10
 
 
 def wide(f: Callable[..., Array]) -> Callable[..., Array]:
@@ -41,36 +38,6 @@ def wide(f: Callable[..., Array]) -> Callable[..., Array]:
     return narrowed
 
 
-def positive_gammaln(x: Array) -> Array:
-    """ln Γ(x) of positive numbers, in their type."""
-    small = x < LEAST
-    product, below = as_array(1.0, x.element), where(small, x, 1.0)
-    for n in range(LEAST):
-        product = product * (below + n)
-    z = where(small, below + LEAST, x)
-    series = _horner(STIRLING, 1 / (z * z)) / z
-    found = (z - 0.5) * FUNCTIONS["log"](z) - z + 0.5 * math.log(2 * math.pi) + series
-    return found - where(small, FUNCTIONS["log"](product), 0.0)
-
-
-def positive_digamma(x: Array) -> Array:
-    """The derivative of ``positive_gammaln``."""
-    small = x < LEAST
-    below, shift = where(small, x, 1.0), as_array(0.0, x.element)
-    for n in range(LEAST):
-        shift = shift + 1 / (below + n)
-    z = where(small, below + LEAST, x)
-    inverse = 1 / (z * z)
-    return FUNCTIONS["log"](z) - 0.5 / z - inverse * _horner(EULER, inverse) - where(small, shift, 0.0)
-
-
-def _horner(coefficients: tuple[float, ...], x: Array) -> Array:
-    total = as_array(coefficients[-1], x.element)
-    for each in reversed(coefficients[:-1]):
-        total = total * x + each
-    return total
-
-
 def _is_pole(x: Array) -> Array:
     return (x <= 0) & (x == FUNCTIONS["floor"](x))
 
@@ -83,12 +50,22 @@ def _fraction(x: Array) -> Array:
 @wide
 def gammaln(x: Array) -> Array:
     """ln |Γ(x)|; infinite at 0 and negative integers, and at ±infinity."""
+    return _gammaln(x)
+
+
+@custom_jvp
+def _gammaln(x: Array) -> Array:
     large, positive, pole = FUNCTIONS["abs"](x) == math.inf, x > 0, _is_pole(x)
     safe = where(large | pole, 1.0, x)
     found = positive_gammaln(where(positive, safe, 1 - safe))
     sine = FUNCTIONS["sin"](_fraction(where(positive | pole, 0.5, safe)))
     reflected = where(positive, found, math.log(math.pi) - FUNCTIONS["log"](FUNCTIONS["abs"](sine)) - found)
     return where(large | pole, math.inf, reflected)
+
+
+@_gammaln.defjvp
+def _gammaln_along(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    return _gammaln(*primals), digamma(*primals) * tangents[0]
 
 
 @wide
@@ -116,20 +93,23 @@ def gammasgn(x: Array) -> Array:
 @wide
 def gamma(x: Array) -> Array:
     """Γ(x): NaN at negative integers, ±infinity at ±0."""
-    sign = gammasgn(x)
-    return where(x == 0, sign * math.inf, sign * FUNCTIONS["exp"](gammaln(x)))
+    return _gamma(x)
 
 
-@wide
-def beta(a: Array, b: Array) -> Array:
-    """Γ(a) Γ(b) / Γ(a + b)."""
-    return gammasgn(a) * gammasgn(b) * gammasgn(a + b) * FUNCTIONS["exp"](betaln(a, b))
+@custom_jvp
+def _gamma(x: Array) -> Array:
+    positive, pole = x > 0, _is_pole(x) | (x == -math.inf)
+    safe = where(pole | (x == math.inf), 1.0, x)
+    found = positive_gamma(where(positive, safe, 1 - safe))
+    sine = FUNCTIONS["sin"](_fraction(where(positive | pole, 0.5, safe)))
+    reflected = where(positive, found, gammasgn(safe) * (math.pi / (sine * found)))
+    return where(x == math.inf, x, where(pole, where(x == 0, gammasgn(x) * math.inf, math.nan), reflected))
 
 
-@wide
-def betaln(a: Array, b: Array) -> Array:
-    """ln |B(a, b)|."""
-    return gammaln(a) + gammaln(b) - gammaln(a + b)
+@_gamma.defjvp
+def _gamma_along(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    found = _gamma(*primals)
+    return found, found * digamma(*primals) * tangents[0]
 
 
 def factorial(n: Any, exact: bool = False) -> Array:
@@ -148,33 +128,6 @@ def factorial(n: Any, exact: bool = False) -> Array:
 @wide
 def _factorial(x: Array) -> Array:
     return where(x < 0, 0.0, gamma(where(x < 0, 0.0, x) + 1))
-
-
-@wide
-def poch(z: Array, m: Array) -> Array:
-    """Γ(z + m) / Γ(z)."""
-    return where(m == 0, 1.0, gammasgn(z + m) * gammasgn(z) * FUNCTIONS["exp"](gammaln(z + m) - gammaln(z)))
-
-
-@wide
-def binom(n: Array, k: Array) -> Array:
-    """The binomial coefficient of real numbers: 1 / ((n + 1) B(n - k + 1, k + 1))."""
-    whole = FUNCTIONS["round"](k) == k
-    below = whole & ((k < 0) | ((n == FUNCTIONS["floor"](n)) & (n >= 0) & (k > n)))
-    n_, k_ = where(below, 1.0, n), where(below, 1.0, k)
-    signs = gammasgn(n_ + 1) * gammasgn(k_ + 1) * gammasgn(n_ - k_ + 1)
-    return where(below, 0.0, signs * FUNCTIONS["exp"](gammaln(n_ + 1) - gammaln(k_ + 1) - gammaln(n_ - k_ + 1)))
-
-
-def comb(N: Any, k: Any, exact: bool = False, repetition: bool = False) -> Array:
-    """How many ways there are to choose ``k`` of ``N``, as floats; 0 where ``k > N`` or one is negative."""
-    if exact:
-        raise InputError(
-            "comb(exact=True) is not supported", hint="Use math.comb: arrays have no integers of any length"
-        )
-    n, m = operands(N, k, lowest=2)
-    total = n + m - 1 if repetition else n
-    return where((m < 0) | (n < 0) | (m > total), 0.0, binom(total, m))
 
 
 def multigammaln(a: Any, d: int) -> Array:
@@ -212,6 +165,4 @@ def polygamma(n: Any, x: Any) -> Array:
     return where(order == 0, digamma(at), further)
 
 
-PUBLIC = ("gammaln", "digamma", "gammasgn", "gamma", "beta", "betaln", "factorial", "poch", "binom", "comb") + (
-    "multigammaln", "zeta", "polygamma",
-)  # fmt: skip
+PUBLIC = ("gammaln", "digamma", "gammasgn", "gamma", "factorial", "multigammaln", "zeta", "polygamma")
