@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,14 +19,13 @@ from mlc.errors import InputError
 from mlc.frontends.array import trees
 from mlc.frontends.array.array import Array
 from mlc.options import Options
-from mlc.passes.distribute.rules.extents import static
 from mlc.planning.applied import how_of, searched_of, with_plan
 from mlc.planning.search import Search
 from mlc.planning.settings import Auto, Plan
 from mlc.planning.traced import updates_of
 from mlc.runtime import TensorSpec
 from mlc.target import GpuTarget
-from mlc.tracing.jit import Jitted, elements
+from mlc.tracing.jit import Jitted, elements, opened
 
 Specs = Mapping[str, Any]
 AUTO = "auto"
@@ -38,7 +38,15 @@ class Distributed:
     Each rank of the job calls it with the same arrays, whole or ``Sharded``.
     """
 
-    def __init__(self, f: Callable[..., Any], mesh: Mesh, shardings: Any, results: Any, options: Options) -> None:
+    def __init__(
+        self,
+        f: Callable[..., Any],
+        mesh: Mesh,
+        shardings: Any,
+        results: Any,
+        options: Options,
+        shapes: Mapping[str, Sequence[Any]] = MappingProxyType({}),
+    ) -> None:
         if not isinstance(mesh, Mesh):
             raise InputError(f"jit: mesh is a {type(mesh).__name__}", hint="Give a mesh, such as mlc.Mesh(data=2)")
         if isinstance(options.target, GpuTarget):
@@ -50,11 +58,12 @@ class Distributed:
         if results == AUTO and self.how is None:
             raise InputError("jit: results are 'auto' without shardings='auto'", hint="Give results as P, or both")
         functools.update_wrapper(self, f)
-        unknown = set(shardings) - set(self.jitted.signature.parameters)
+        unknown = (set(shardings) | set(shapes)) - set(self.jitted.signature.parameters)
         if unknown:
-            raise InputError(f"jit: shardings of {', '.join(sorted(unknown))}, which are no parameters",
+            raise InputError(f"jit: shardings or shapes of {', '.join(sorted(unknown))}, which are no parameters",
                              hint=f"The parameters are {', '.join(self.jitted.signature.parameters)}")  # fmt: skip
         self.mesh, self.shardings, self.results = mesh, dict(shardings), results
+        self.shapes = dict(shapes)
         self._made: dict[Any, Partitioned] = {}
         self._lock = threading.Lock()  # ranks that are threads have one program: its ranks join once
 
@@ -110,7 +119,8 @@ class Distributed:
         bound = self.jitted.signature.bind(*args, **kwargs).arguments
         leaves, tree = trees.flatten(tuple(bound.values()))
         specs = [spec for name, value in bound.items() for spec in self._specs(name, value)]
-        given = [Leaf(_spec_of(x), spec) for x, spec in zip(leaves, specs, strict=True)]
+        wanted = [self.shapes.get(name) for name, value in bound.items() for _ in trees.leaves(value)]
+        given = [Leaf(_spec_of(x, each), spec) for x, each, spec in zip(leaves, wanted, specs, strict=True)]
         for x, leaf in zip(leaves, given, strict=True):
             if leaf.spec is not None:
                 leaf.spec.check_shape(leaf.type.shape, self.mesh)
@@ -145,21 +155,19 @@ class Distributed:
         free = self.results is None or self.results == AUTO
         specs = [P()] * len(traced.outputs) if free else specs_of(results, self.results)
         for each, spec in zip(traced.outputs, specs, strict=True):
-            if not all(isinstance(d, int) for d in each.shape):
-                what = f"A result of shape {list(each.shape)} has extents that are known at run time only"
-                raise InputError(what, hint="Leave such a function without a mesh")
             spec.check_shape(tuple(each.shape), self.mesh)
-        made = [Leaf(TensorSpec(np.dtype(object), tuple(static(d) for d in each.shape)), s)
+        made = [Leaf(TensorSpec(np.dtype(object), tuple(d if isinstance(d, int) else str(d) for d in each.shape)), s)
                 for each, s in zip(traced.outputs, specs, strict=True)]  # fmt: skip
         found = Partitioned(replace(traced, wait=True), self.mesh, tuple(given), tuple(made))
         return found, how, self._updates(types, results)
 
 
-def _spec_of(x: Any) -> TensorSpec:
-    """The type of a whole array."""
+def _spec_of(x: Any, wanted: Sequence[Any] | None) -> TensorSpec:
+    """The type of a whole array; ``wanted``: names of the dimensions that are open."""
     if isinstance(x, TensorSpec):
         return x
-    if isinstance(x, Sharded):
-        return TensorSpec(x.dtype, x.shape)
-    value = elements(x)
-    return TensorSpec(value.dtype, value.shape)
+    value = x if isinstance(x, Sharded) else elements(x)
+    if wanted is None:
+        return TensorSpec(value.dtype, tuple(value.shape))
+    opened("of a mesh", tuple(value.shape), wanted)
+    return TensorSpec(value.dtype, tuple(n if w is None else w for n, w in zip(value.shape, wanted, strict=True)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,8 @@ from mlc.comm.mesh import Mesh, P
 from mlc.comm.plan import planned
 from mlc.comm.sharded import Sharded, assembled
 from mlc.dialects.comm.world import simulated
-from mlc.dialects.dist import INFERRED, MESH, PLAN, SHARDING, ShardingAttr
+from mlc.dialects.dist import EXTENT, INFERRED, MESH, PLAN, SHARDING, ShardingAttr
+from mlc.dialects.semantics.dims import Dim, evaluate, parse_dim
 from mlc.dialects.semantics.interpreter import main_of
 from mlc.dialects.semantics.prepared import interpreted
 from mlc.driver.compile import lower_source
@@ -90,9 +91,11 @@ class Partitioned:
         """The results of this rank."""
         communicator = current()
         self.mesh.check_ranks(communicator.ranks)
-        found = self.model(communicator)(*(self._part(n, x, communicator.rank) for n, x in enumerate(leaves)))
+        sizes = self._sizes(leaves)
+        parts = [self._part(n, x, communicator.rank) for n, x in enumerate(leaves)]
+        found = self.model(communicator)(*parts, *self._given(sizes, communicator.rank))
         arrays = found if isinstance(found, tuple) else (found,)
-        made = [self._result(leaf, x) for leaf, x in zip(self.results, arrays, strict=True)]
+        made = [self._result(leaf, x, sizes) for leaf, x in zip(self.results, arrays, strict=False)]
         return trees.unflatten(self.traced.tree, made)
 
     def _part(self, n: int, x: Any, rank: int) -> Data:
@@ -101,11 +104,23 @@ class Partitioned:
         value = elements(x)
         return np.asarray(value[self.specs[n].box(value.shape, self.mesh, rank)], order="C")
 
-    def _result(self, leaf: Leaf, x: Data) -> Any:
+    def _sizes(self, leaves: Sequence[Any]) -> dict[str, int]:
+        """The extents that are known at run time only, of whole arrays."""
+        types = [each.shape for each in self.traced.inputs.values()]
+        shapes = [x.shape if isinstance(x, Sharded) else elements(x).shape for x in leaves]
+        pairs = [pair for each in zip(types, shapes, strict=True) for pair in zip(*each, strict=True)]
+        return {str(d): n for d, n in pairs if isinstance(d, Dim)}
+
+    def _given(self, sizes: Mapping[str, int], rank: int) -> list[Data]:
+        """The arguments of a rank that have no elements, and give an extent of whole arrays by their shape."""
+        whole = [(np.empty((evaluate(parse_dim(extent), sizes), 0), np.int8), spec) for extent, spec in self.extents]
+        return [x[spec.box(x.shape, self.mesh, rank)] for x, spec in whole]
+
+    def _result(self, leaf: Leaf, x: Data, sizes: Mapping[str, int]) -> Any:
         spec = leaf.spec or P()
         if not any(spec.axes):
             return Array.of(x)
-        return Sharded(x, leaf.type.shape, spec, self.mesh)  # type: ignore[arg-type]
+        return Sharded(x, leaf.type.of(sizes), spec, self.mesh)
 
     @functools.cached_property
     def specs(self) -> tuple[P, ...]:
@@ -113,21 +128,30 @@ class Partitioned:
         if all(leaf.spec is not None for leaf in self.arguments):
             return tuple(leaf.spec or P() for leaf in self.arguments)
         given = main_of(self._lowered[0]).arg_attrs or ()
-        return tuple(leaf.spec or _inferred(a) for leaf, a in zip(self.arguments, given, strict=True))
+        return tuple(leaf.spec or _inferred(a) for leaf, a in zip(self.arguments, given, strict=False))
+
+    @functools.cached_property
+    def extents(self) -> list[tuple[str, P]]:
+        """The extents of whole arrays that a rank's program is given, and how many axes have divided each."""
+        several = any(len(axes) > 1 for leaf in self.arguments for axes in (leaf.spec or P()).axes)
+        if not several and all(isinstance(d, int) for leaf in self.arguments for d in leaf.type.shape):
+            return []
+        given = [a.data for a in main_of(self._lowered[0]).arg_attrs or () if EXTENT in a.data]
+        return [(str(a[EXTENT].data), _inferred(DictionaryAttr(a))) for a in given]  # type: ignore[attr-defined]
 
     def simulate(self, leaves: Sequence[Any]) -> Any:
         """The results of all ranks, put together."""
         lowered, weights = self._lowered
-        values = [elements(x) for x in leaves]
+        values, sizes = [elements(x) for x in leaves], self._sizes(leaves)
         found: list[list[Data]] = [[] for _ in range(self.mesh.ranks)]
 
         def one(rank: int) -> None:
             parts = [np.asarray(x[self.specs[n].box(x.shape, self.mesh, rank)], order="C")
                      for n, x in enumerate(values)]  # fmt: skip
-            found[rank] = list(interpreted(lowered, weights)(parts))
+            found[rank] = list(interpreted(lowered, weights)([*parts, *self._given(sizes, rank)]))
 
         simulated(self.mesh.ranks, one, LIMIT)
-        whole = [self._assembled(n, [each[n] for each in found]) for n in range(len(self.results))]
+        whole = [self._assembled(n, [each[n] for each in found], sizes) for n in range(len(self.results))]
         return trees.unflatten(self.traced.tree, [Array.of(x) for x in whole])
 
     @functools.cached_property
@@ -138,16 +162,17 @@ class Partitioned:
         run(found.module, found.weights, self.traced.options, ["graph"])
         return found.module, found.weights
 
-    def _assembled(self, n: int, parts: list[Data]) -> Data:
+    def _assembled(self, n: int, parts: list[Data], sizes: Mapping[str, int]) -> Data:
         leaf = self.results[n]
+        shape = leaf.type.of(sizes)
         for rank, part in enumerate(parts):
-            box = (leaf.spec or P()).box(leaf.type.shape, self.mesh, rank)  # type: ignore[arg-type]
+            box = (leaf.spec or P()).box(shape, self.mesh, rank)
             for other in range(rank):
-                same = (leaf.spec or P()).box(leaf.type.shape, self.mesh, other) == box  # type: ignore[arg-type]
+                same = (leaf.spec or P()).box(shape, self.mesh, other) == box
                 if same and not np.array_equal(part, parts[other], equal_nan=part.dtype.kind in "fc"):
                     raise RunError(f"Result {n} differs on ranks {other} and {rank}, which should have the same part",
                                    hint="This is a fault of the partitioner: please report it")  # fmt: skip
-        return assembled(parts, leaf.type.shape, leaf.spec or P(), self.mesh)  # type: ignore[arg-type]
+        return assembled(parts, shape, leaf.spec or P(), self.mesh)
 
 
 def _inferred(attributes: DictionaryAttr) -> P:

@@ -11,7 +11,10 @@ from mlc.comm.mesh import Mesh
 from mlc.dialects.dist import ReshardOp, State
 from mlc.dialects.dist.states import PartialAttr, WholeAttr, text
 from mlc.dialects.graph import source_nodes
+from mlc.dialects.semantics.dims import symbols_of
 from mlc.dialects.semantics.interpreter import main_of, names
+from mlc.dialects.types import shape_of
+from mlc.expressions import source_names
 from mlc.frontends.imported import Imported
 from mlc.options import Options
 from mlc.passes.context import MlcContext
@@ -20,7 +23,7 @@ from mlc.passes.distribute.choice.written import argument_states, axes_in_order,
 from mlc.passes.distribute.insert_reshards import InsertReshards
 from mlc.passes.distribute.partition import Partition
 from mlc.passes.distribute.propagate_shardings import PropagateShardings
-from mlc.passes.distribute.rules.cost import bytes_of
+from mlc.passes.distribute.rules.cost import TYPICAL, bytes_of
 from mlc.passes.distribute.verify_spmd import VerifySpmd
 from mlc.passes.graph import graph_pipeline
 
@@ -47,7 +50,8 @@ def _of_axis(main: FuncOp, axis: str, ranks: int) -> Iterator[str]:
     moved = sum(op.bytes.value.data for op in main.body.block.ops if isinstance(op, ReshardOp) and op.axis.data == axis)
     held, whole = _memory(main, ranks)
     does = f"a rank sends {moved:,} bytes and holds {held:,} of {whole:,} bytes of arguments"
-    yield f"axis '{axis}' of {ranks} ranks: {does}"
+    open_ = sorted(map(source_names, symbols_of(d for x in main.args for d in shape_of(x))))
+    yield f"axis '{axis}' of {ranks} ranks: {does}" + (f", for {' = '.join(open_)} = {TYPICAL}" if open_ else "")
     for row in rows:
         yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, [*widths, 0], strict=True)).rstrip()
 

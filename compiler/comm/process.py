@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from mlc.dialects.comm import CommOp
-from mlc.dialects.comm.world import NOTHING, text
+from mlc.dialects.comm.world import NONE, NOTHING, text
 from mlc.dialects.semantics.evaluate import Array
 from mlc.errors import RunError
 from mlc.runtime.communicators import Communicator, Table
@@ -25,7 +25,7 @@ class ProcessWorld:
         self.communicator = communicator
         self.rank, self.ranks = communicator.rank, communicator.ranks
 
-    def exchange(self, op: CommOp, x: Array | None) -> Array:
+    def exchange(self, op: CommOp, x: Array | None, symbols: Mapping[str, int] = NONE) -> Array:
         """The result of a collective on this rank.
 
         Raises:
@@ -34,7 +34,7 @@ class ProcessWorld:
         if x is None:
             return op.over_all([NOTHING] * self.ranks)[self.rank]
         table = self.communicator.table
-        values = [x] if table is None else gathered(table, x, text(op), op.shapes(self.ranks, x.shape))
+        values = [x] if table is None else gathered(table, x, text(op), op.shapes(self.ranks, x.shape, symbols))
         return op.over_all(values)[self.rank]
 
 

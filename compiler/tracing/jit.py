@@ -199,7 +199,7 @@ class Jitted:
     def _type(self, name: str, x: Any) -> Type:
         element, shape = (x.element, x.shape) if isinstance(x, Array) else _type_of(name, x)
         wanted = self.shapes.get(name.partition(".")[0]) if self.shapes else None
-        return (element, shape) if wanted is None else (element, _open(name, shape, wanted))
+        return (element, shape) if wanted is None else (element, opened(name, shape, wanted))
 
     def _trace(self, key: Key) -> Traced:
         static, tree, types = key
@@ -305,8 +305,8 @@ def jit(
         return functools.partial(jit, static=static, shapes=shapes, wait=wait, donate=donate, state=state, **given,
                                  **options)  # fmt: skip
     if mesh is not None:
-        others = static or shapes or donate or state
-        return _distributed(f, mesh, shardings or {}, results, make_options(**options), others)
+        others = static or donate or state
+        return _distributed(f, mesh, shardings or {}, results, make_options(**options), shapes or {}, others)
     if shardings or results is not None:
         raise InputError("jit: shardings were given without a mesh", hint="Give mesh=mlc.Mesh(data=2)")
     jitted = Jitted(f, static, shapes or {}, wait, donate, make_options(**options))
@@ -314,13 +314,13 @@ def jit(
 
 
 def _distributed(
-    f: Callable[..., Any], mesh: Mesh, shardings: Any, results: Any, options: Options, others: Any
+    f: Callable[..., Any], mesh: Mesh, shardings: Any, results: Any, options: Options, shapes: Any, others: Any
 ) -> Any:
     from mlc.comm.distributed import Distributed
 
     if others:
-        raise InputError("jit: a mesh does not go with static, shapes, donate or state", hint="Leave them out")
-    return Distributed(f, mesh, shardings, results, options)
+        raise InputError("jit: a mesh does not go with static, donate or state", hint="Leave them out")
+    return Distributed(f, mesh, shardings, results, options, shapes)
 
 
 def explain(f: Jitted) -> str:
@@ -372,7 +372,7 @@ def _type_of(name: str, x: Any) -> Type:
     )
 
 
-def _open(name: str, shape: Shape, wanted: Sequence[Any]) -> Shape:
+def opened(name: str, shape: Shape, wanted: Sequence[Any]) -> Shape:
     """The shape with the dimensions open that ``wanted`` names; None keeps one."""
     made: list[DimLike] = []
     if not isinstance(wanted, Sequence) or len(shape) != len(wanted):

@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, TensorType, i64
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, TensorType, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.comm.world import World, current
+from mlc.dialects.comm.world import NONE, World, current
 from mlc.dialects.graph.base import GraphOp, ints, ints_of
 from mlc.dialects.semantics import blocks
-from mlc.dialects.semantics.dims import DimLike
+from mlc.dialects.semantics.dims import DimLike, parse_dim
 from mlc.dialects.semantics.evaluate import Array
 from mlc.dialects.types import STRING, element_of, is_narrow, shape_of
 from mlc.errors import RunError
@@ -52,8 +52,9 @@ class CommOp(GraphOp, ABC):
         """Return the results on all ranks from the operands on all ranks, in the order of the ranks. For an operator
         without an operand, the values are empty arrays."""
 
-    def shapes(self, ranks: int, mine: tuple[int, ...]) -> list[tuple[int, ...]]:
-        """Return the shapes of the operands of all ranks of a job; ``mine`` is that of this rank."""
+    def shapes(self, ranks: int, mine: tuple[int, ...], symbols: Mapping[str, int] = NONE) -> list[tuple[int, ...]]:
+        """Return the shapes of the operands of all ranks of a job; ``mine`` is that of this rank, and ``symbols`` are
+        the extents that are known at run time only."""
         return [mine] * ranks
 
     def over_all(self, values: Sequence[Array]) -> list[Array]:
@@ -68,7 +69,7 @@ class CommOp(GraphOp, ABC):
         """
         world = current()
         self.check_ranks(world)
-        return world.exchange(self, operands[0] if operands else None)
+        return world.exchange(self, operands[0] if operands else None, symbols or {})
 
     def check_ranks(self, world: World) -> None:
         if self.needs is not None and self.needs != world.ranks:
@@ -108,11 +109,12 @@ class GroupedOp(CommOp, ABC):
 class FixedRanksOp(GroupedOp, ABC):
     """A collective for ``ranks`` ranks, those of a group where there are groups, which its shapes depend on.
 
-    ``units``: axis 0 of the whole is that many units in balanced blocks; without it blocks are equal.
+    ``units``: axis 0 of the whole is that many units in balanced blocks; without it blocks are equal. Run-time extents
+    are text.
     """
 
     ranks = prop_def(IntegerAttr)
-    units = opt_prop_def(IntegerAttr)
+    units = opt_prop_def(IntegerAttr | StringAttr)
     ahead = opt_prop_def(IntegerAttr)
     """One such collective is under way at a time, beside what is computed: little memory is in use. The numbers tell
     gathers of one operand apart (``gather-anew``)."""
@@ -136,8 +138,14 @@ def group_attr(group: Group | None) -> DenseArrayBase | None:
     return ints((group.size, group.stride, group.world)) if group is not None else None
 
 
-def number(value: int | None) -> IntegerAttr | None:
-    return None if value is None else IntegerAttr(value, i64)
+def number(value: DimLike | None) -> IntegerAttr | StringAttr | None:
+    """Return an extent as an attribute: text, if it is known at run time only."""
+    return IntegerAttr(value, i64) if isinstance(value, int) else None if value is None else StringAttr(str(value))
+
+
+def number_of(attribute: IntegerAttr | StringAttr) -> DimLike:
+    """Return the extent that an attribute is."""
+    return parse_dim(attribute.data) if isinstance(attribute, StringAttr) else attribute.value.data
 
 
 def check_group(name: str, numbers: Sequence[int]) -> None:
@@ -146,10 +154,17 @@ def check_group(name: str, numbers: Sequence[int]) -> None:
         raise VerifyException(f"{name}: group {list(numbers)} is no size, stride and number of ranks that they divide")
 
 
-def starts(units: int, extent: DimLike, ranks: int) -> list[int]:
-    """Return the first element of each rank's block of an axis of ``units`` units, but for that of rank 0."""
-    if not isinstance(extent, int) or extent % units:
+def check_units(units: DimLike, extent: DimLike) -> None:
+    """Raise VerifyException unless an axis of ``extent`` elements is of ``units`` units."""
+    if units == 0 or extent % units != 0:
         raise VerifyException(f"an axis of {extent} elements is not of {units} units")
+
+
+def starts(units: int, extent: int, ranks: int) -> list[int]:
+    """Return the first element of each rank's block of an axis of ``units`` units, but for that of rank 0."""
+    if not extent:
+        return [0] * (ranks - 1)
+    check_units(units, extent)
     return [blocks.first(units, ranks, n) * (extent // units) for n in range(1, ranks)]
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, TensorType, UnitAttr, i64
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, TensorType, UnitAttr, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     ParsePropInAttrDict,
@@ -23,15 +23,19 @@ from mlc.dialects.comm.base import (
     Group,
     GroupedOp,
     check_moved,
+    check_units,
     checked_ranks,
     divided,
     group_attr,
     leading,
     number,
+    number_of,
     same_type,
     starts,
 )
+from mlc.dialects.comm.world import NONE
 from mlc.dialects.graph.base import PURE, ints, ints_of
+from mlc.dialects.semantics.dims import DimLike, evaluate
 from mlc.dialects.semantics.evaluate import Array
 from mlc.dialects.types import element_of, shape_of, tensor
 from mlc.errors import RunError
@@ -47,7 +51,7 @@ class AllGatherOp(FixedRanksOp):
     """
 
     name = "comm.all_gather"
-    whole = opt_prop_def(IntegerAttr)
+    whole = opt_prop_def(IntegerAttr | StringAttr)
     input = operand_def(TensorType)
     result = result_def(TensorType)
     traits = traits_def(PURE)
@@ -59,8 +63,8 @@ class AllGatherOp(FixedRanksOp):
         input: SSAValue,
         ranks: int,
         group: Group | None = None,
-        units: int | None = None,
-        whole: int | None = None,
+        units: DimLike | None = None,
+        whole: DimLike | None = None,
         ahead: int | None = None,
     ):
         properties: dict[str, Attribute | None] = {"ranks": IntegerAttr(ranks, i64), "group": group_attr(group)}
@@ -73,13 +77,16 @@ class AllGatherOp(FixedRanksOp):
         if (self.units is None) != (self.whole is None):
             raise VerifyException(f"{self.name}: it has one of 'units' and 'whole'; give both or none")
         if self.units is not None and self.whole is not None:
-            starts(self.units.value.data, self.whole.value.data, self.size)
-        return _gathered(self.name, self.input, self.size, self.whole.value.data if self.whole is not None else None)
+            check_units(number_of(self.units), number_of(self.whole))
+        whole = None if self.whole is None else number_of(self.whole)
+        return _gathered(self.name, self.input, self.size, whole)
 
-    def shapes(self, ranks: int, mine: tuple[int, ...]) -> list[tuple[int, ...]]:
+    def shapes(self, ranks: int, mine: tuple[int, ...], symbols: Mapping[str, int] = NONE) -> list[tuple[int, ...]]:
         if self.units is None or self.whole is None:
-            return super().shapes(ranks, mine)
-        ends = [0, *starts(self.units.value.data, self.whole.value.data, self.size), self.whole.value.data]
+            return super().shapes(ranks, mine, symbols)
+        units, whole = (evaluate(number_of(each), symbols) for each in (self.units, self.whole))
+        assert isinstance(units, int) and isinstance(whole, int)
+        ends = [0, *starts(units, whole, self.size), whole]
         at = [n if self.groups is None else self.groups.members(n).index(n) for n in range(ranks)]
         return [(ends[n + 1] - ends[n], *mine[1:]) for n in at]
 
@@ -87,7 +94,7 @@ class AllGatherOp(FixedRanksOp):
         return [np.concatenate(values)] * len(values)
 
 
-def _gathered(name: str, x: SSAValue, ranks: int, whole: int | None) -> TensorType:
+def _gathered(name: str, x: SSAValue, ranks: int, whole: DimLike | None) -> TensorType:
     extent = leading(name, x) * checked_ranks(name, ranks)
     return tensor(element_of(x), (extent if whole is None else whole, *shape_of(x)[1:]))
 

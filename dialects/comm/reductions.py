@@ -23,12 +23,14 @@ from mlc.dialects.comm.base import (
     Group,
     GroupedOp,
     check_moved,
+    check_units,
     checked_ranks,
     combined,
     divided,
     group_attr,
     leading,
     number,
+    number_of,
     same_type,
     starts,
 )
@@ -99,7 +101,7 @@ class ReduceScatterOp(FixedRanksOp):
         input: SSAValue,
         ranks: int,
         group: Group | None = None,
-        units: int | None = None,
+        units: DimLike | None = None,
         part: DimLike | None = None,
         ahead: int | None = None,
     ):
@@ -113,13 +115,16 @@ class ReduceScatterOp(FixedRanksOp):
         if (self.units is None) != (self.part is None):
             raise VerifyException(f"{self.name}: it has one of 'units' and 'part'; give both or none")
         if self.units is not None:
-            starts(self.units.value.data, leading(self.name, self.input), self.size)
+            check_units(number_of(self.units), leading(self.name, self.input))
         return _part(self.name, self.input, self.size, None if self.part is None else parse_dim(self.part.data))
 
     def meaning(self, values: Sequence[Array]) -> list[Array]:
         total = combined(values, COMBINE[self.fn.data])
-        units = len(total) if self.units is None else self.units.value.data
-        return np.split(total, starts(units, len(total), len(values)) if units else len(values))
+        if self.units is None:
+            return np.split(total, len(values))
+        granule = leading(self.name, self.input) // number_of(self.units)
+        assert isinstance(granule, int)
+        return np.split(total, starts(len(total) // granule, len(total), len(values)))
 
 
 def _part(name: str, x: SSAValue, ranks: int, part: DimLike | None) -> TensorType:

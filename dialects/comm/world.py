@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -17,11 +18,12 @@ if TYPE_CHECKING:
     from mlc.dialects.comm.base import CommOp
 
 NOTHING: Array = np.empty(0)
+NONE: Mapping[str, int] = MappingProxyType({})
 
 
 class World(Protocol):
     """A world as a collective sees it: the number of this rank, the number of ranks, and the exchange of operands for a
-    result."""
+    result, where ``symbols`` are the extents of this rank that are known at run time only."""
 
     @property
     def rank(self) -> int: ...
@@ -29,7 +31,7 @@ class World(Protocol):
     @property
     def ranks(self) -> int: ...
 
-    def exchange(self, op: CommOp, x: Array | None) -> Array: ...
+    def exchange(self, op: CommOp, x: Array | None, symbols: Mapping[str, int] = NONE) -> Array: ...
 
 
 class Alone:
@@ -37,7 +39,7 @@ class Alone:
 
     rank, ranks = 0, 1
 
-    def exchange(self, op: CommOp, x: Array | None) -> Array:
+    def exchange(self, op: CommOp, x: Array | None, symbols: Mapping[str, int] = NONE) -> Array:
         return op.over_all([NOTHING if x is None else x])[0]
 
 
@@ -81,7 +83,7 @@ class Simulated:
     def __init__(self, meeting: Meeting, rank: int, ranks: int) -> None:
         self.rank, self.ranks, self._meeting = rank, ranks, meeting
 
-    def exchange(self, op: CommOp, x: Array | None) -> Array:
+    def exchange(self, op: CommOp, x: Array | None, symbols: Mapping[str, int] = NONE) -> Array:
         result = self._meeting.exchange(self.rank, op, x)
         assert result is not None
         return result

@@ -21,6 +21,9 @@ SHARDING = "dist.sharding"
 """The attribute of an argument or result of the main function: how it is divided; without it that is inferred."""
 INFERRED = "dist.inferred"
 """The attribute of an argument that the user has not divided: how propagation divides it."""
+EXTENT, PARTS = "dist.extent", "dist.parts"
+"""The attribute of an argument without elements: the extent of the whole that its shape gives; and of a main function:
+for the names of sizes of blocks the extents that are divided, and by which axes."""
 OPERANDS, RESULT, WHY = "dist.operands", "dist.result", "dist.why"
 """The attributes of an operator along one mesh axis: the states that it reads, the state that it makes, and why."""
 LETS_GO = "dist.lets_go"
@@ -31,5 +34,5 @@ PLAN, PLANNED = "dist.plan", "dist.planned"
 __all__ = [
     "Dist", "MeshAttr", "ShardingAttr", "ShardOp", "ReshardOp", "WholeAttr", "SplitAttr", "PartialAttr", "WindowAttr",
     "State", "MESH", "SHARDING", "INFERRED", "OPERANDS", "RESULT", "WHY",
-    "PLAN", "PLANNED", "LETS_GO",
+    "PLAN", "PLANNED", "LETS_GO", "EXTENT", "PARTS",
 ]  # fmt: skip

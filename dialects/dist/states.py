@@ -12,6 +12,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.graph.base import ints, ints_of
+from mlc.dialects.semantics.dims import Dim, DimLike, parse_dim
 from mlc.dialects.semantics.statement import MONOIDS
 
 
@@ -67,15 +68,31 @@ class WindowAttr(_Numbers):
     overlap. ``#dist.window<dim, step, offset, length>``.
 
     With a fifth number, ``units``, that many units are in balanced blocks, and rank c, which has ``n`` units from
-    ``first`` on, has ``n * step + length`` elements from ``first * step + offset`` on.
+    ``first`` on, has ``n * step + length`` elements from ``first * step + offset`` on. Units that are known at run time
+    only follow as text: ``#dist.window<0, 1, -1, 2, "n">``.
     """
 
     name = "dist.window"
     numbers: DenseArrayBase
+    extent: StringAttr
 
     @staticmethod
-    def of(dim: int, step: int, offset: int, length: int, units: int = 0) -> WindowAttr:
-        return WindowAttr(ints((dim, step, offset, length, *([units] if units else []))))
+    def of(dim: int, step: int, offset: int, length: int, units: DimLike = 0) -> WindowAttr:
+        given = [units] if isinstance(units, int) and units else []
+        extent = str(units) if isinstance(units, Dim) else ""
+        return WindowAttr(ints((dim, step, offset, length, *given)), StringAttr(extent))
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[DenseArrayBase | StringAttr]:  # type: ignore[override]
+        found = parser.parse_comma_separated_list(
+            parser.Delimiter.ANGLE, lambda: parser.parse_optional_str_literal() or parser.parse_integer()
+        )
+        extent = found.pop() if isinstance(found[-1], str) else ""
+        return [ints([each for each in found if isinstance(each, int)]), StringAttr(str(extent))]
+
+    def print_parameters(self, printer: Printer) -> None:
+        extent = [f'"{self.extent.data}"'] if self.extent.data else []
+        printer.print_string(f"<{', '.join([*map(str, ints_of(self.numbers)), *extent])}>")
 
     @property
     def parts(self) -> tuple[int, int, int, int]:
@@ -84,9 +101,9 @@ class WindowAttr(_Numbers):
         return dim, step, offset, length
 
     @property
-    def units(self) -> int:
+    def units(self) -> DimLike:
         """Into how many units the ranks divide what they compute of it; 0: all windows are equally long."""
-        return (*ints_of(self.numbers), 0)[4]
+        return parse_dim(self.extent.data) if self.extent.data else (*ints_of(self.numbers), 0)[4]
 
     @property
     def dim(self) -> int:

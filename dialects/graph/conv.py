@@ -106,7 +106,8 @@ class ConvOp(LayoutOp):
         """
         x, w = operands
         plain = self.data_layouts is None and not self.product and x.dtype in (np.float32, np.float64)
-        if not plain or not x.size or not w.size:
+        fits = all(n >= k for n, k in zip(x.shape[2:], _reach(w, self.window[1]), strict=True)) if plain else False
+        if not fits or not x.size or not w.size:
             return super().evaluate(operands, symbols)
         return _by_windows(x, w, *self.window, int(self.groups.value.data))
 
@@ -135,8 +136,13 @@ class ConvOp(LayoutOp):
         )
 
 
+def _reach(w: Array, dilations: Sequence[int]) -> list[int]:
+    """Return the elements from the first to the last that a window reads, along each dimension."""
+    return [d * (k - 1) + 1 for k, d in zip(w.shape[2:], dilations, strict=True)]
+
+
 def _by_windows(x: Array, w: Array, strides: Sequence[int], dilations: Sequence[int], groups: int) -> Array:
-    reach = [d * (k - 1) + 1 for k, d in zip(w.shape[2:], dilations, strict=True)]
+    reach = _reach(w, dilations)
     axes = tuple(range(2, x.ndim))
     windows = np.lib.stride_tricks.sliding_window_view(x, reach, axes)
     steps = [slice(None), slice(None), *(slice(None, None, n) for n in (*strides, *dilations))]

@@ -23,18 +23,19 @@ from xdsl.passes import ModulePass
 from mlc.dialects.comm import AllGatherOp
 from mlc.dialects.dist import LETS_GO, OPERANDS, PLANNED, RESULT, WHY, ReshardOp, ShardOp, State
 from mlc.dialects.dist.states import WholeAttr
-from mlc.dialects.graph import ComputeOp, GraphOp
+from mlc.dialects.graph import ComputeOp, GraphOp, SizedOp
 from mlc.dialects.graph.sizes import sizes_of
-from mlc.dialects.semantics.dims import Dim
+from mlc.dialects.semantics.dims import Dim, DimLike, symbols_of
 from mlc.dialects.types import element_of, shape_of, tensor
 from mlc.errors import MlcError
 from mlc.passes.distribute.choice.matching import strategy_of
 from mlc.passes.distribute.choice.planned import plan_alike
 from mlc.passes.distribute.choice.written import STATE, argument_states, main_of, mesh_of, operands_of, result_of
 from mlc.passes.distribute.lowering.computing import counting, gathering
+from mlc.passes.distribute.lowering.extents import give_extents
 from mlc.passes.distribute.lowering.ranks import Ranks
 from mlc.passes.distribute.lowering.reshards import resharded
-from mlc.passes.distribute.rules.extents import symbol, uneven
+from mlc.passes.distribute.rules.extents import mangled, symbol, uneven
 from mlc.passes.distribute.rules.local_form import local_form
 from mlc.passes.distribute.rules.strategy import Strategy
 from mlc.passes.op_builder import OpBuilder
@@ -55,30 +56,44 @@ class Partition(ModulePass):
         main = main_of(op)
         strategies = _strategies(main, mesh.axes[self.axis])
         ranks = Ranks(mesh.group(self.axis), main.body.block)
-        _name_sizes(main, ranks, self.axis)
+        known = symbols_of(d for x in main.args for d in shape_of(x))
+        divided = _name_sizes(main, ranks, self.axis)
         _localize_arguments(main, ranks)
+        give_extents(main, known, divided, self.axis, ranks.blocks)
         for each in list(main.body.block.ops):
             _localize(each, strategies, ranks)
         _sign(main)
 
 
-def _name_sizes(main: FuncOp, ranks: Ranks, axis: str) -> None:
-    """Name the sizes of uneven blocks: dimensions of the arguments that are divided so, or computed of the rank."""
+def _name_sizes(main: FuncOp, ranks: Ranks, axis: str) -> dict[str, DimLike]:
+    """Name the sizes of uneven blocks: dimensions of the arguments that are divided so, or computed of the rank.
+
+    Returns:
+        the names of those that arguments give, with what is divided.
+    """
     given = _uneven(main.args, argument_states(main), ranks.blocks)
-    ranks.sizes.update({symbol(n): Dim.symbol(f"{axis}_{n}") for n in given})
-    used: set[int] = set()
+    names = {f"{axis}_{mangled(n)}": n for n in given}
+    ranks.sizes.update({symbol(n): Dim.symbol(name) for name, n in names.items()})
+    used: set[DimLike] = set()
     for op in main.body.block.ops:
         if isinstance(op, ReshardOp):
             used |= _uneven([op.input] * 2, [op.source, op.target], ranks.blocks)  # type: ignore[list-item]
         else:
             results = [result_of(op)] * len(op.results) if op.results else []
             used |= _uneven([*op.operands, *op.results], [*operands_of(op), *results], ranks.blocks)
-    taken = len(sizes_of(d for op in main.walk() for x in op.results for d in shape_of(x)))
-    for n, units in enumerate(sorted(used - given), start=taken):
+    taken = 1 + max((int(each.removeprefix("size")) for each in _sizes_in(main)), default=-1)
+    for n, units in enumerate(sorted(used - given, key=lambda each: (len(str(each)), str(each))), start=taken):
         ranks.define(units, f"size{n}")
+    return names
 
 
-def _uneven(values: Sequence[SSAValue], states: Sequence[State], blocks: int) -> frozenset[int]:
+def _sizes_in(main: FuncOp) -> set[str]:
+    """Return the names of run-time dimensions that the program has."""
+    made = {op.size.data for op in main.walk() if isinstance(op, SizedOp)}
+    return made | sizes_of(d for op in main.walk() for x in op.results for d in shape_of(x))
+
+
+def _uneven(values: Sequence[SSAValue], states: Sequence[State], blocks: int) -> frozenset[DimLike]:
     return uneven(states, map(shape_of, values), blocks)
 
 

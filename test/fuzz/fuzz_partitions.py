@@ -1,10 +1,11 @@
 """Partitions of models beside one rank, in NumPy: every operator along every factor on 2 and 3 ranks, whole models on
 meshes of 2, 3 and 2 x 2.
 
-    python test/fuzz/fuzz_partitions.py --cases 400 --graphs 200 [--seed N]
+    python test/fuzz/fuzz_partitions.py --cases 400 --graphs 200 --open 200 [--seed N]
 
-Cases are those of the onnx package, graphs those of `fuzz_graphs.py`. It prints how many operators have a rule, and for
-those without the reasons.
+Cases are those of the onnx package, graphs those of `fuzz_graphs.py`. Open ones have inputs of run-time extents, which
+are divided: one partition serves several sizes, also those of fewer elements than ranks. The program prints how many
+operators have a rule, and for those without the reasons.
 """
 
 from __future__ import annotations
@@ -22,10 +23,13 @@ sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[1] / "confor
 
 from cases import as_array, small_cases  # noqa: E402
 from grow import grown  # noqa: E402
-from partitioned import Found, check_operators, check_whole, simplified  # noqa: E402
+from grow_sized import grown_sized  # noqa: E402
+from growing import drawn as drawn_shape  # noqa: E402
+from partitioned import Found, check_operators, check_runs, check_whole, simplified  # noqa: E402
 
 from mlc.dialects.semantics.interpreter import interpret, main_of, names  # noqa: E402
 from mlc.dialects.types import element_of, numpy_dtype, shape_of  # noqa: E402
+from mlc.errors import MlcError  # noqa: E402
 from mlc.frontends.onnx import import_model  # noqa: E402
 
 Feeds = dict[str, Any]
@@ -77,16 +81,46 @@ def check(name: str, make: Any, found: Found) -> str | None:
     return None
 
 
+def check_open(seed: int, found: Found, tries: int = 3) -> str | None:
+    """What is wrong with the partitions of a random model of run-time extents; None where nothing is."""
+    graph, random = grown_sized(seed), np.random.default_rng(seed)
+    runs = [{n: drawn_of(graph, n, at, random) for n in graph.inputs} for at in range(len(graph.runs))]
+    if all("" not in dims for dims in graph.named.values()):
+        one = {n: tuple(eval(str(d), {}, dict.fromkeys("nmb", 1)) for d in dims) for n, dims in graph.named.items()}
+        runs.append({n: drawn_shape(random, shape, graph.types[n]) for n, shape in one.items()})
+    for _ in range(tries):
+        try:
+            imported = simplified(import_model(graph.model()))
+        except MlcError:
+            return None
+        try:
+            check_runs(imported, runs, random, found)
+        except Exception:
+            return f"open graph {seed}: {traceback.format_exc()}"
+    return None
+
+
+def drawn_of(graph: Any, name: str, run: int, random: np.random.Generator) -> Any:
+    """An input of a random model in one of its runs."""
+    return drawn_shape(random, graph.sizes[name][run] or (), graph.types[name])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=100, help="of the onnx package")
     parser.add_argument("--graphs", type=int, default=50, help="random ones")
+    parser.add_argument("--open", type=int, default=0, help="random ones of run-time extents")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     found, wrong, tried = Found(), 0, 0
     for name, make in models(given.cases, given.graphs, given.seed):
         tried += 1
         if problem := check(name, make, found):
+            wrong += 1
+            print(problem, flush=True)
+    for seed in range(given.seed, given.seed + given.open):
+        tried += 1
+        if problem := check_open(seed, found):
             wrong += 1
             print(problem, flush=True)
     print(f"{tried} models: {found.compared} partitions equal one rank, {wrong} models are wrong; "

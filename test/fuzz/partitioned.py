@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,9 +15,11 @@ from xdsl.ir import Block, Operation, Region
 
 from mlc.dialects.comm.reductions import NUMBERS
 from mlc.dialects.comm.world import simulated
-from mlc.dialects.dist import MESH, SHARDING, MeshAttr, ShardingAttr, State
+from mlc.dialects.dist import EXTENT, INFERRED, MESH, SHARDING, MeshAttr, ShardingAttr, State
 from mlc.dialects.dist.states import WHOLE, PartialAttr, SplitAttr
-from mlc.dialects.graph import GraphOp, RoutineOp, SizedOp
+from mlc.dialects.graph import GraphOp, RoutineOp, SizedOp, StructuredOp
+from mlc.dialects.semantics.dims import evaluate, parse_dim, parse_guard
+from mlc.dialects.semantics.expr import Index, walk
 from mlc.dialects.semantics.interpreter import interpret, main_of
 from mlc.dialects.types import STRING, element_of, shape_of
 from mlc.dialects.weights import WeightStore
@@ -26,7 +29,7 @@ from mlc.passes.distribute.choice.written import STATE, set_states
 from mlc.passes.distribute.distribute import Distribute
 from mlc.passes.distribute.insert_reshards import InsertReshards
 from mlc.passes.distribute.partition import Partition
-from mlc.passes.distribute.rules.derive import reads_symbols, rules_of
+from mlc.passes.distribute.rules.derive import rules_of
 from mlc.passes.distribute.rules.strategy import Strategy
 from mlc.passes.distribute.verify_spmd import VerifySpmd
 from mlc.passes.graph import graph_pipeline
@@ -62,7 +65,7 @@ def check_operators(model: Any, feeds: Mapping[str, Data], random: Random, found
         wanted = lambda op, operands, result: seen.append((op, operands, result))  # noqa: E731
         interpret(model.module, model.weights, feeds, wanted)
     for op, operands, result in seen[:most]:
-        if not isinstance(op, GraphOp) or isinstance(op, RoutineOp | SizedOp) or not operands:
+        if not isinstance(op, GraphOp) or isinstance(op, RoutineOp | SizedOp) or not operands or _is_open(op):
             continue
         rules = [rules_of(op, blocks, _uneven(op, blocks)) for blocks in (2, 3)]
         if any(why in NOTHING for why in rules[0].refused):
@@ -79,6 +82,15 @@ def check_operators(model: Any, feeds: Mapping[str, Data], random: Random, found
                 found.kinds[_kind(strategy.why)] += 1
 
 
+def _is_open(op: GraphOp) -> bool:
+    """Whether an operator alone does not have the extents that it reads: whole models are compared then."""
+    shapes = [d for x in (*op.operands, *op.results) for d in shape_of(x)]
+    if not isinstance(op, StructuredOp):
+        return not all(isinstance(d, int) for d in shapes)
+    read = {e.name for s in op.statements() for e in walk(s.value) if isinstance(e, Index) and e.name not in s.iters}
+    return bool(read) or not all(isinstance(d, int) for d in [*shapes, *(b for s in op.statements() for b in s.bounds)])
+
+
 def _uneven(op: GraphOp, blocks: int) -> frozenset[int]:
     """The extents of an operator that the ranks do not divide evenly."""
     extents = {d for x in (*op.operands, *op.results) for d in shape_of(x)}
@@ -92,7 +104,7 @@ def _kind(text: str) -> str:
 def _one_partial(op: GraphOp, random: Random) -> tuple[State, ...]:
     at = int(random.integers(len(op.operands)))
     static = all(isinstance(d, int) for x in (*op.operands, *op.results) for d in shape_of(x))
-    numeric = static and not reads_symbols(op) and element_of(op.operands[at]) in ("f32", "f64", "i32", "i64")
+    numeric = static and element_of(op.operands[at]) in ("f32", "f64", "i32", "i64")
     return tuple(PartialAttr.of("add") if n == at and numeric else WHOLE for n in range(len(op.operands)))
 
 
@@ -176,10 +188,19 @@ def check_whole(model: Any, feeds: Mapping[str, Data], random: Random, found: Fo
     Raises:
         AssertionError: a rank has other results.
     """
-    wanted = interpret(model.module, model.weights, feeds)
+    check_runs(model, [feeds], random, found)
+
+
+def check_runs(model: Any, runs: Sequence[Mapping[str, Data]], random: Random, found: Found) -> None:
+    """The same of arguments of several sizes, which one partition serves. Runs that one rank refuses are left out.
+
+    Raises:
+        AssertionError: a rank has other results.
+    """
+    given = [(feeds, wanted) for feeds in runs if (wanted := _of_one_rank(model, feeds)) is not None]
     mesh = MESHES[int(random.integers(len(MESHES)))]
     main = main_of(model.module)
-    specs = [_spec(x, mesh, random) for x in main.args]
+    specs, sizes = [_spec(x, mesh, random) for x in main.args], [shape_of(x) for x in main.args]
     model.module.attributes[MESH] = MeshAttr.of(mesh)
     main.arg_attrs = ArrayAttr(
         DictionaryAttr({**a.data, SHARDING: ShardingAttr.of(s)})
@@ -187,19 +208,46 @@ def check_whole(model: Any, feeds: Mapping[str, Data], random: Random, found: Fo
     )
     Distribute().apply(MlcContext(weights=model.weights), model.module)
     VerifyGraph().apply(MlcContext(), model.module)
-    ranks, names = int(np.prod(list(mesh.values()))), list(feeds)
+    for feeds, wanted in given:
+        for rank, each in enumerate(_of_ranks(model, feeds, specs, mesh, sizes)):
+            for name, y in each.items():
+                shapes = {n: x.shape for n, x in feeds.items()}
+                assert_equal(y, wanted[name], f"{name} on rank {rank} of {mesh} with {specs} of {shapes}")
+        found.compared += 1
+
+
+def _of_one_rank(model: Any, feeds: Mapping[str, Data]) -> dict[str, Data] | None:
+    main = main_of(model.module)
+    sizes = _sizes([shape_of(x) for x in main.args], feeds)
+    guards = (parse_guard(each.data)[0] for each in main.attributes.get("graph.guards", ()))
+    with suppress(Exception), np.errstate(all="ignore"):  # sizes that the model does not take
+        if all(evaluate(each, sizes) >= 0 for each in guards):
+            return interpret(model.module, model.weights, feeds)
+    return None
+
+
+def _sizes(shapes: Sequence[Any], feeds: Mapping[str, Data]) -> dict[str, int]:
+    pairs = zip(shapes, (x.shape for x in feeds.values()), strict=True)
+    return {str(d): n for pair in pairs for d, n in zip(*pair, strict=True)}
+
+
+def _of_ranks(
+    model: Any, feeds: Mapping[str, Data], specs: Sequence[list[list[str]]], mesh: dict[str, int], shapes: Any
+) -> list[dict[str, Data]]:
+    ranks, added = int(np.prod(list(mesh.values()))), list(main_of(model.module).arg_attrs or ())[len(specs) :]
     results: list[dict[str, Data]] = [{}] * ranks
+    sizes = _sizes(shapes, feeds)
 
     def run(rank: int) -> None:
-        given = {name: _box(feeds[name], spec, mesh, rank) for name, spec in zip(names, specs, strict=True)}
+        given = {name: _box(x, spec, mesh, rank) for (name, x), spec in zip(feeds.items(), specs, strict=True)}
+        for each in (a.data for a in added):
+            whole = np.empty((evaluate(parse_dim(each[EXTENT].data), sizes), 0), np.int8)
+            given[each["graph.name"].data] = _box(whole, each[INFERRED].axes, mesh, rank)
         with np.errstate(all="ignore"):
             results[rank] = interpret(model.module, model.weights, given)
 
     simulated(ranks, run)
-    for rank, each in enumerate(results):
-        for name, y in each.items():
-            assert_equal(y, wanted[name], f"{name} on rank {rank} of {mesh} with {specs}")
-    found.compared += 1
+    return results
 
 
 def _spec(x: Any, mesh: Mapping[str, int], random: Random) -> list[list[str]]:
@@ -207,15 +255,15 @@ def _spec(x: Any, mesh: Mapping[str, int], random: Random) -> list[list[str]]:
     shape: list[Any] = list(shape_of(x))
     found: list[list[str]] = [[] for _ in shape]
     for axis, size in mesh.items():
-        fits = [n for n, d in enumerate(shape) if isinstance(d, int) and d > 1]
+        fits = [n for n, d in enumerate(shape) if not isinstance(d, int) or d > 1]
         if fits and element_of(x) != STRING and random.random() < 0.7:
             n = fits[int(random.integers(len(fits)))]
             found[n].append(axis)
-            shape[n] = shape[n] // size if shape[n] % size == 0 else None  # uneven blocks are not divided again
+            shape[n] = -(-shape[n] // size)
     return found
 
 
-def _box(x: Data, spec: list[list[str]], mesh: Mapping[str, int], rank: int) -> Data:
+def _box(x: Data, spec: Sequence[Sequence[str]], mesh: Mapping[str, int], rank: int) -> Data:
     positions = dict(zip(mesh, np.unravel_index(rank, tuple(mesh.values())), strict=True))
     for dim, axes in enumerate(spec):
         for axis in axes:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr
 
 from mlc.dialects import rt
+from mlc.dialects.comm.base import number_of
 from mlc.dialects.graph import ints_of, source_nodes
 from mlc.dialects.semantics.dims import product
 from mlc.dialects.types import ITEMSIZE, element_of, elements_in, shape_of
@@ -70,8 +71,8 @@ def _how(op: rt.StartOp, element: str) -> dict[str, str]:
         fields |= {"combine": f"MLC_{fn.data.upper()}", "element": f"MLC_{element.replace('ui', 'u').upper()}"}
     if isinstance(group := how.get("group"), DenseArrayBase):
         fields |= dict(zip(("ranks", "stride"), map(str, ints_of(group)), strict=False))
-    if isinstance(units := how.get("units"), IntegerAttr):
-        fields["units"] = str(units.value.data)
+    if isinstance(units := how.get("units"), IntegerAttr | StringAttr):
+        fields["units"] = c_dim(number_of(units))
     if isinstance(root := how.get("root"), IntegerAttr):
         fields["root"] = str(root.value.data)
     if isinstance(pairs := how.get("pairs"), DenseArrayBase):

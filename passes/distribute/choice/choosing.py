@@ -11,6 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from mlc.dialects.dist import ReshardOp, ShardingAttr, ShardOp, State
 from mlc.dialects.dist.states import WHOLE, PartialAttr, SplitAttr, WindowAttr
 from mlc.dialects.graph import GraphOp, source_nodes
+from mlc.dialects.graph.sizes import sizes_of
 from mlc.dialects.types import STRING, element_of, shape_of
 from mlc.errors import InputError
 from mlc.passes.distribute.choice.matching import linear_strategy, strategy_with
@@ -53,11 +54,10 @@ class Chooser:
         if isinstance(state, SplitAttr) and element_of(x) == STRING:
             raise InputError(f"The {what} of strings is divided along '{self.axis}'", hint="Leave strings whole")
         extent = shape_of(x)[state.dim] if isinstance(state, SplitAttr) and state.dim < len(shape_of(x)) else 0
-        if isinstance(state, SplitAttr) and (not isinstance(extent, int) or not extent):
-            size = f"{extent} elements, which another axis divides unevenly" if extent else "no elements"
-            hint = "Pad the array, divide another dimension, or choose another mesh"
+        if isinstance(state, SplitAttr) and (extent == 0 or sizes_of([extent])):
+            size = f"{extent} elements, which are known within the program only" if extent != 0 else "no elements"
             where = f"The {what} of {x.type} is divided along '{self.axis}'"
-            raise InputError(f"{where}: dimension {state.dim} has {size}", hint=hint)
+            raise InputError(f"{where}: dimension {state.dim} has {size}", hint="Divide another dimension")
         return state
 
     def _of(self, op: Operation) -> Strategy:

@@ -9,10 +9,10 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects.comm import Group, RankOp
 from mlc.dialects.dist import State
-from mlc.dialects.graph import MapOp, SizeOp
-from mlc.dialects.semantics.dims import Dim, DimLike
+from mlc.dialects.graph import ComputeOp, MapOp, SizeOp
+from mlc.dialects.semantics.dims import Dim, DimLike, ceildiv
 from mlc.dialects.types import Shape
-from mlc.passes.distribute.rules.extents import symbol
+from mlc.passes.distribute.rules.extents import expr_of, symbol
 from mlc.passes.distribute.rules.local_form import renamed
 from mlc.passes.distribute.rules.strategy import local_shape
 from mlc.passes.op_builder import OpBuilder
@@ -39,13 +39,14 @@ class Ranks:
         rank = start.emit(RankOp())
         return start.emit(MapOp(f"(x0 // {self.group.stride}) % {self.group.size}", [rank]))
 
-    def define(self, units: int, name: str) -> None:
+    def define(self, units: DimLike, name: str) -> None:
         """Compute the size of a block that no argument has."""
-        number, least = self.number, units // self.blocks
+        number, least, rest = self.number, units // self.blocks, units % self.blocks
         assert isinstance(number.owner, Operation) and number.owner.next_op is not None
         start = OpBuilder(number.owner.next_op)
-        size = start.emit(MapOp(f"{least} + i64(x0 < {units % self.blocks})", [number]))
-        start.emit(SizeOp(name, size, least + 1, f"A rank of {self.blocks} has another part of {units}"))
+        size = start.emit(ComputeOp(f"{expr_of(least)} + i64(x0[()] < {expr_of(rest)})", [number], ()))
+        most = least + 1 if isinstance(units, int) else ceildiv(units, self.blocks)
+        start.emit(SizeOp(name, size, most, f"A rank of {self.blocks} has another part of {units}"))
         self.sizes[symbol(units)] = Dim.symbol(name)
 
     def local(self, shape: Shape, state: State) -> Shape:

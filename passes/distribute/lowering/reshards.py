@@ -13,14 +13,15 @@ from xdsl.ir import SSAValue
 from mlc.dialects.comm import AllGatherOp, AllReduceOp, AllToAllOp, PermuteOp, ReduceScatterOp
 from mlc.dialects.comm.reductions import NUMBERS
 from mlc.dialects.dist.states import WHOLE, PartialAttr, SplitAttr, State, WholeAttr, WindowAttr
-from mlc.dialects.graph import ComputeOp, ConcatOp, MapOp, ReshapeOp, SliceOp, TransposeOp
+from mlc.dialects.graph import ComputeOp, ConcatOp, MapOp, ReshapeOp, TransposeOp
 from mlc.dialects.graph.base import iterators
-from mlc.dialects.semantics.dims import DimLike
+from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.dialects.semantics.expr import Call, Const, Expr, Index, Load
 from mlc.dialects.types import Shape, element_of, is_narrow, shape_of
+from mlc.passes.distribute.lowering.ends import cut, with_ends
 from mlc.passes.distribute.lowering.ranks import Ranks
-from mlc.passes.distribute.rules.cost import halo, is_even, smallest
-from mlc.passes.distribute.rules.extents import first_of, static, units_of
+from mlc.passes.distribute.rules.cost import halo, is_even, open_halo, smallest
+from mlc.passes.distribute.rules.extents import first_of, units_of
 from mlc.passes.op_builder import OpBuilder
 
 NUMBER = Load(1, ())
@@ -89,9 +90,9 @@ def _scattered(build: OpBuilder, x: SSAValue, fn: str, target: SplitAttr, ranks:
     return _from_front(build, _cast(build, made, element), target.dim)
 
 
-def _units(whole: DimLike, state: SplitAttr, ranks: Ranks) -> tuple[int | None, DimLike | None]:
+def _units(whole: DimLike, state: SplitAttr, ranks: Ranks) -> tuple[DimLike | None, DimLike | None]:
     """Return the units of a dimension and the elements of this rank; None where blocks are equal."""
-    units = static(whole) // state.granule
+    units = whole // state.granule
     return (
         (None, None) if units % ranks.blocks == 0 else (units, ranks.local((whole,), SplitAttr.of(0, state.granule))[0])
     )
@@ -110,7 +111,7 @@ def _cast(build: OpBuilder, x: SSAValue, element: str) -> SSAValue:
 
 
 def _gathered(build: OpBuilder, x: SSAValue, source: SplitAttr, shape: Shape, ranks: Ranks) -> SSAValue:
-    front, whole = _to_front(build, x, source.dim), static(shape[source.dim])
+    front, whole = _to_front(build, x, source.dim), shape[source.dim]
     units, _ = _units(whole, source, ranks)
     found = build.emit(AllGatherOp(front, ranks.blocks, ranks.group, units, None if units is None else whole))
     return _from_front(build, found, source.dim)
@@ -143,7 +144,9 @@ def _from_front(build: OpBuilder, x: SSAValue, dim: int) -> SSAValue:
 
 def _is_near(source: SplitAttr, window: WindowAttr, shape: Shape, ranks: Ranks) -> bool:
     """Return whether a window reaches into the blocks of the neighbours at most."""
-    extent = static(shape[window.dim])
+    extent = shape[window.dim]
+    if isinstance(extent, Dim):
+        return open_halo(window, source, extent) is not None
     return max(halo(window, source, extent, ranks.blocks)) <= smallest(source, extent, ranks.blocks)
 
 
@@ -152,23 +155,29 @@ def _with_borders(
 ) -> SSAValue:
     """Return the window of a rank that has a block: the last elements of the rank before, the block, the first of the
     rank after. Beyond the first and last rank there are zeros, which no window reads."""
-    dim = window.dim
-    low, high = halo(window, source, static(shape[dim]), ranks.blocks)
+    dim, extent = window.dim, shape[window.dim]
+    if isinstance(extent, Dim):
+        ends = open_halo(window, source, extent)
+        assert ends is not None
+        longer = with_ends(build, x, source, extent, ends, ranks)
+        return _window_of(build, longer, ends[0], source, window, shape, ranks)
+    low, high = halo(window, source, extent, ranks.blocks)
     parts = [x]
     if low:
         before = [(n, n + 1) for n in range(ranks.blocks - 1)]
-        parts.insert(0, build.emit(PermuteOp(_cut(build, x, dim, shape_of(x)[dim] - low, low), before, ranks.group)))
+        parts.insert(0, build.emit(PermuteOp(cut(build, x, dim, shape_of(x)[dim] - low, low), before, ranks.group)))
     if high:
         after = [(n + 1, n) for n in range(ranks.blocks - 1)]
-        parts.append(build.emit(PermuteOp(_cut(build, x, dim, 0, high), after, ranks.group)))
+        parts.append(build.emit(PermuteOp(cut(build, x, dim, 0, high), after, ranks.group)))
     joined = build.emit(ConcatOp(parts, dim)) if len(parts) > 1 else x
+    return _window_of(build, joined, low, source, window, shape, ranks)
+
+
+def _window_of(
+    build: OpBuilder, x: SSAValue, low: int, source: SplitAttr, window: WindowAttr, shape: Shape, ranks: Ranks
+) -> SSAValue:
+    """Return the window of a rank that has a block, and ``low`` elements or more before it."""
+    dim = window.dim
     own = Call("sub", (_first(source, shape, ranks), Const(low)))
     begin = Call("sub", (_first(window, shape, ranks), own))
-    return _from(build, joined, dim, begin, ranks.local(shape, window)[dim], ranks)
-
-
-def _cut(build: OpBuilder, x: SSAValue, dim: int, start: DimLike, size: int) -> SSAValue:
-    shape = shape_of(x)
-    starts = [start if n == dim else 0 for n in range(len(shape))]
-    sizes = [size if n == dim else extent for n, extent in enumerate(shape)]
-    return build.emit(SliceOp(x, starts, sizes, [1] * len(shape)))
+    return _from(build, x, dim, begin, ranks.local(shape, window)[dim], ranks)

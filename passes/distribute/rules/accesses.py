@@ -6,18 +6,18 @@ an operand is the image of these iterations: the footprint.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
 
-from mlc.dialects.semantics.blocks import count
+from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.semantics.expr import Const, Expr, Index, Load, children, loads, substitute
 from mlc.dialects.semantics.statement import Statement
 from mlc.passes.distribute.rules.affine import isl_text
-from mlc.passes.distribute.rules.extents import Range, first_text, ranges, static
+from mlc.passes.distribute.rules.extents import Range, dim_text, first_text, length_text, ranges, ranks_text
+from mlc.passes.distribute.rules.parametric import fixed, isl_map, isl_set
 
-Shape = Sequence[int]
 PLACE = Const(0)  # for affine indices in a skeleton
 
 
@@ -27,7 +27,7 @@ class Factor:
     ``granule`` elements in ``blocks`` blocks."""
 
     blocks: int
-    units: int
+    units: DimLike
     granule: int = 1
     dim: int | None = None
     iterator: str | None = None
@@ -45,33 +45,31 @@ class Factor:
 
 def box(s: Statement) -> str:
     """Return the iterations of a statement as text of isl: constraints on its iterators."""
-    return " and ".join(f"0 <= {n} < {static(b)}" for n, b in zip(s.iters, s.bounds, strict=True)) or "true"
+    return " and ".join(f"0 <= {n} < {dim_text(b)}" for n, b in zip(s.iters, s.bounds, strict=True)) or "true"
 
 
-def in_block(index: str, units: int, granule: int, blocks: int, ranks: Range) -> str:
-    begin, size = first_text(units, granule, blocks, ranks), count(units, blocks, ranks[0]) * granule
-    return f"{ranks[0]} <= rank_ < {ranks[1]} and {begin} <= {index} < {begin} + {size}"
+def in_block(index: str, units: DimLike, granule: int, blocks: int, ranks: Range) -> str:
+    begin, size = first_text(units, granule, blocks, ranks), length_text(units, granule, blocks, ranks)
+    return f"{ranks_text(units, blocks, ranks)} and {begin} <= {index} < {begin} + {size}"
 
 
-def footprint(s: Statement, restricted: str, at: Sequence[Expr], dim: int, extent: int) -> isl.Set:
+def footprint(s: Statement, restricted: str, at: Sequence[Expr], dim: int, extent: DimLike) -> isl.Set:
     """Return ``[rank_] -> { [x] }``: the elements along one dimension that the restricted iterations of a rank read;
     all where the index is not affine."""
     text = isl_text(at[dim])
     if text is None:
-        return isl.Set(f"[rank_] -> {{ [x] : 0 <= x < {extent} }}")
-    iterators = f"exists {', '.join(s.iters)}: " if s.iters else ""
-    return isl.Set(f"[rank_] -> {{ [x] : {iterators}x = {text} and {box(s)} and {restricted} }}")
+        return isl_set(["x"], [], f"0 <= x < {dim_text(extent)}")
+    return isl_set(["x"], s.iters, f"x = {text} and {box(s)} and {restricted}")
 
 
-def contained(found: isl.Set, begin: str, length: int, ranks: Range) -> bool:
-    """Return whether what rank c, one of ``ranks``, reads is in ``[begin, begin + length)``."""
-    inside = f"{ranks[0]} <= rank_ < {ranks[1]} and {begin} <= x < {begin} + {length}"
-    return bool(found.is_subset(isl.Set(f"[rank_] -> {{ [x] : {inside} }}")))
+def contained(found: isl.Set, begin: str, length: str, which: str) -> bool:
+    """Return whether what a rank reads is in ``[begin, begin + length)``; ``which``: the ranks, as text of isl."""
+    return bool(found.is_subset(isl_set(["x"], [], f"{which} and {begin} <= x < {begin} + {length}")))
 
 
-def bounds(found: isl.Set, rank: int) -> tuple[int, int] | None:
-    """Return the first and last element that a rank reads; None where it reads none."""
-    here = found.fix_val(isl.dim_type.param, 0, isl.Val(rank)).project_out(isl.dim_type.param, 0, 1)
+def bounds(found: isl.Set, given: Mapping[str, int]) -> tuple[int, int] | None:
+    """Return the first and last element that is read, for values of parameters; None where none is."""
+    here = fixed(found, given)
     if here.is_empty():
         return None
     return int(here.dim_min_val(0).to_python()), int(here.dim_max_val(0).to_python())
@@ -96,10 +94,8 @@ def relation(
     ]
     read += [_shifted(n, reduced.get(n)) for n, r in zip(s.iters, s.reduction, strict=True) if r]
     targets = [f"o{n} = {text}" for n, text in enumerate(out)] + [f"a{n} = {text}" for n, text in enumerate(read)]
-    o, a = (", ".join(f"{kind}{n}" for n in range(len(each))) for kind, each in (("o", out), ("a", read)))
-    exists = f"exists {', '.join(s.iters)}: " if s.iters else ""
-    conditions = " and ".join([*targets, box(s), restricted])
-    return isl.Map(f"[rank_] -> {{ [{o}] -> [{a}] : {exists}{conditions} }}")
+    o, a = ([f"{kind}{n}" for n in range(len(each))] for kind, each in (("o", out), ("a", read)))
+    return isl_map(o, a, s.iters, " and ".join([*targets, box(s), restricted]))
 
 
 def _shifted(text: str | None, by: str | None) -> str | None:

@@ -6,16 +6,22 @@ from xdsl.ir import SSAValue
 
 from mlc.dialects.dist.states import PartialAttr, SplitAttr, State, WholeAttr, WindowAttr
 from mlc.dialects.semantics.blocks import count, first
-from mlc.dialects.semantics.dims import product
+from mlc.dialects.semantics.dims import Dim, DimLike, evaluate, product, symbols_of
 from mlc.dialects.types import ITEMSIZE, Shape, element_of, shape_of
-from mlc.passes.distribute.rules.extents import static
-from mlc.passes.distribute.rules.strategy import local_shape
+from mlc.passes.distribute.rules.extents import size_of, static
+
+TYPICAL = 1024
+"""Each extent that is known at run time only, where bytes are counted."""
+
+
+def typical(extent: DimLike) -> int:
+    """Return an extent where all that are known at run time only are ``TYPICAL``."""
+    return static(evaluate(extent, dict.fromkeys(symbols_of([extent]), TYPICAL)))
 
 
 def bytes_of(value: SSAValue) -> int:
-    """Return the bytes of a tensor; 0 where its extents are known at run time only."""
-    count = product(shape_of(value))
-    return count * ITEMSIZE.get(element_of(value), 1) if isinstance(count, int) else 0
+    """Return the bytes of a tensor; of run-time extents those of the typical size."""
+    return typical(product(shape_of(value))) * ITEMSIZE.get(element_of(value), 1)
 
 
 def moved(value: SSAValue, source: State, target: State, blocks: int) -> int:
@@ -25,7 +31,11 @@ def moved(value: SSAValue, source: State, target: State, blocks: int) -> int:
         case (WholeAttr(), _):
             return 0
         case (SplitAttr(), WindowAttr()) if source.dim == target.dim:
-            extent = static(shape_of(value)[target.dim])
+            extent = shape_of(value)[target.dim]
+            if isinstance(extent, Dim):
+                if (ends := open_halo(target, source, extent)) is not None:
+                    return (blocks - 1) * sum(ends) * size // typical(extent)
+                return size * (blocks - 1) // blocks
             low, high = halo(target, source, extent, blocks)
             if max(low, high) <= smallest(source, extent, blocks):
                 return (low + high) * size // max(extent, 1)
@@ -47,14 +57,26 @@ def halo(window: WindowAttr, source: SplitAttr, extent: int, blocks: int) -> tup
     """Return how many elements before and after its block, of a dimension in state ``source``, the window of a rank
     reaches at most."""
     _, step, offset, _ = window.parts
-    units, given = window.units or blocks, extent // source.granule
+    units, given = static(window.units) or blocks, extent // source.granule
     low = high = 0
     for rank in range(blocks):
         begin, block = first(given, blocks, rank) * source.granule, count(given, blocks, rank) * source.granule
         start = first(units, blocks, rank) * step + offset
-        length = static(local_shape((extent,), WindowAttr.of(0, *window.parts[1:], window.units), blocks, rank)[0])
+        length = static(size_of(units, blocks, rank)) * step + window.parts[3] if window.units else window.parts[3]
         low, high = max(low, begin - start), max(high, start + length - begin - block)
     return low, high
+
+
+def open_halo(window: WindowAttr, source: SplitAttr, extent: DimLike) -> tuple[int, int] | None:
+    """Return the same of an extent that is known at run time only; None where it has no bound.
+
+    The blocks of n + d units begin at most d units after those of n.
+    """
+    _, step, offset, length = window.parts
+    more = extent // source.granule - window.units
+    if step != source.granule or not isinstance(more, int):
+        return None
+    return max(0, max(more, 0) * step - offset), max(0, max(-more, 0) * step + offset + length)
 
 
 def smallest(source: SplitAttr, extent: int, blocks: int) -> int:
@@ -64,4 +86,4 @@ def smallest(source: SplitAttr, extent: int, blocks: int) -> int:
 
 def is_even(state: SplitAttr, shape: Shape, blocks: int) -> bool:
     """Return whether all blocks of a tensor are equally large."""
-    return static(shape[state.dim]) // state.granule % blocks == 0
+    return shape[state.dim] // state.granule % blocks == 0

@@ -14,26 +14,38 @@ import islpy as isl
 
 from mlc.dialects.comm import CommOp, FixedRanksOp
 from mlc.dialects.comm.reductions import NUMBERS
-from mlc.dialects.dist.states import WHOLE, PartialAttr, SplitAttr, State, WindowAttr
+from mlc.dialects.dist.states import WHOLE, PartialAttr, SplitAttr, State
 from mlc.dialects.graph import ComputeOp, GraphOp, LibraryOp, StructuredOp
 from mlc.dialects.graph.base import BatchAxis
-from mlc.dialects.semantics.blocks import count
-from mlc.dialects.semantics.expr import Index, loads, walk
+from mlc.dialects.graph.sizes import sizes_of
+from mlc.dialects.semantics.dims import Dim, DimLike
+from mlc.dialects.semantics.expr import loads
 from mlc.dialects.semantics.statement import Statement
 from mlc.dialects.types import element_of, shape_of
 from mlc.passes.distribute.rules import accesses
 from mlc.passes.distribute.rules.accesses import Factor
-from mlc.passes.distribute.rules.extents import Range, first_text, ranges, static, uneven
+from mlc.passes.distribute.rules.extents import (
+    Range,
+    dim_text,
+    first_text,
+    granule_of,
+    length_text,
+    ranges,
+    ranks_text,
+    uneven,
+)
 from mlc.passes.distribute.rules.gathers import gathered
 from mlc.passes.distribute.rules.local_form import on_placeholders
+from mlc.passes.distribute.rules.parametric import isl_set
 from mlc.passes.distribute.rules.proof import proved
-from mlc.passes.distribute.rules.strategy import Rules, Strategy, local_shape
+from mlc.passes.distribute.rules.strategy import Rules, Strategy
+from mlc.passes.distribute.rules.windows import window_of
 
 COMBINED = ("add", "mul", "max", "min")
 _CACHE: dict[object, Rules] = {}
 
 
-def rules_of(op: GraphOp, blocks: int, units: frozenset[int] = frozenset()) -> Rules:
+def rules_of(op: GraphOp, blocks: int, units: frozenset[DimLike] = frozenset()) -> Rules:
     """Return the strategies of an operator along a mesh axis of ``blocks`` ranks; cached, as models repeat layers.
 
     ``units``: the units that the ranks do not divide evenly, into which operands or the result are divided. Without
@@ -45,9 +57,9 @@ def rules_of(op: GraphOp, blocks: int, units: frozenset[int] = frozenset()) -> R
     return _CACHE[key]
 
 
-def _derived(op: GraphOp, blocks: int, units: frozenset[int]) -> Rules:
-    if any(not isinstance(d, int) for x in (*op.operands, *op.results) for d in shape_of(x)) or reads_symbols(op):
-        return Rules((), ("its extents are known at run time only",))
+def _derived(op: GraphOp, blocks: int, units: frozenset[DimLike]) -> Rules:
+    if why := unproved(op):
+        return Rules((), (why,))
     found: list[Strategy] = []
     refused: list[str] = []
     for each in _candidates(op, blocks, units):
@@ -60,15 +72,16 @@ def _derived(op: GraphOp, blocks: int, units: frozenset[int]) -> Rules:
     return Rules(tuple(found), tuple(refused))
 
 
-def reads_symbols(op: GraphOp) -> bool:
-    """Return whether bounds or indices depend on run-time dimensions."""
+def unproved(op: GraphOp) -> str | None:
+    """Return why no rule can be proved; None where isl has the extents: integers, and affine run-time extents."""
     if isinstance(op, LibraryOp) and not all(isinstance(n, int) for n in op.integers):
-        return True
-    for s in op.statements() if isinstance(op, StructuredOp) else ():
-        names = {node.name for e in (*s.out, s.value) for node in walk(e) if isinstance(node, Index)}
-        if not names <= set(s.iters) or not all(isinstance(b, int) for b in s.bounds):
-            return True
-    return False
+        return f"{op.name} has numbers that are known at run time only"
+    if not isinstance(op, StructuredOp):
+        return None
+    shapes = [*map(shape_of, (*op.operands, *op.results)), *(s.bounds for s in op.statements())]
+    extents = [d for each in shapes for d in each]
+    wrong = [d for d in extents if dim_text(d) is None]
+    return f"its extent {wrong[0]} is no sum of run-time extents, of which blocks are proved" if wrong else None
 
 
 def _why_none(op: GraphOp) -> str:
@@ -79,7 +92,7 @@ def _why_none(op: GraphOp) -> str:
     return f"{op.name} declares no axis along which it is independent"
 
 
-def _candidates(op: GraphOp, blocks: int, units: frozenset[int]) -> Iterator[Strategy | str]:
+def _candidates(op: GraphOp, blocks: int, units: frozenset[DimLike]) -> Iterator[Strategy | str]:
     """Yield strategies, and reasons against others."""
     if isinstance(op, StructuredOp):
         yield from _of_statements(op, blocks, units)
@@ -92,7 +105,7 @@ def _candidates(op: GraphOp, blocks: int, units: frozenset[int]) -> Iterator[Str
             yield from _declared(op, axis, blocks, units)
 
 
-def _declared(op: GraphOp, axis: BatchAxis, blocks: int, units: frozenset[int]) -> Iterator[Strategy | str]:
+def _declared(op: GraphOp, axis: BatchAxis, blocks: int, units: frozenset[DimLike]) -> Iterator[Strategy | str]:
     """Yield the strategy of an axis that the operator declares."""
     states = tuple(_state(each) for each in axis[0])
     values = [*zip(op.operands, states, strict=True), (op.results[0], _state(axis[1]))]
@@ -114,23 +127,25 @@ def _state(axis: int | str | None) -> State:
     return PartialAttr.of(axis) if isinstance(axis, str) else SplitAttr.of(axis)
 
 
-def undivided(what: str, extent: object, blocks: int, units: frozenset[int] = frozenset()) -> str | None:
+def undivided(what: str, extent: DimLike, blocks: int, units: frozenset[DimLike] = frozenset()) -> str | None:
     """Return why an extent has no blocks; None if it has: equal ones, or balanced ones where others are uneven too."""
-    if isinstance(extent, int) and extent and (extent % blocks == 0 or units):
+    if sizes_of([extent]):
+        return f"{what} of {extent} elements, which are known within the program only"
+    if extent != 0 and (extent % blocks == 0 or units):
         return None
     return f"{what} of {extent} elements is not divided by {blocks}"
 
 
-def _of_statements(op: StructuredOp, blocks: int, units: frozenset[int]) -> Iterator[Strategy | str]:
+def _of_statements(op: StructuredOp, blocks: int, units: frozenset[DimLike]) -> Iterator[Strategy | str]:
     statements = op.statements()
     for dim, extent in enumerate(shape_of(op.results[0])):
         if extent != 1:
-            yield from _strategies(op, statements, dim, None, static(extent), blocks, units)
+            yield from _strategies(op, statements, dim, None, extent, blocks, units)
     if len(statements) == 1:
         (s,) = statements
         for name, bound, reduced in zip(s.iters, s.bounds, s.reduction, strict=True):
             if reduced and bound != 1:
-                yield from _strategies(op, statements, None, name, static(bound), blocks, units)
+                yield from _strategies(op, statements, None, name, bound, blocks, units)
         if isinstance(op, ComputeOp):
             yield from gathered(op, s, blocks, units)
 
@@ -140,17 +155,18 @@ def _strategies(
     statements: tuple[Statement, ...],
     dim: int | None,
     iterator: str | None,
-    extent: int,
+    extent: DimLike,
     blocks: int,
-    units: frozenset[int],
+    units: frozenset[DimLike],
 ) -> Iterator[Strategy | str]:
     """Yield the strategies by which a dimension of the result, or a reduced iterator, is divided; or why none does."""
     what = f"reduced {iterator}" if dim is None else f"dimension {dim}"
     if why := undivided(what, extent, blocks, units):
         yield why
         return
-    for each in sorted({extent, *(n for n in units if extent % n == 0)}, reverse=True):
-        granule = 1 if each % blocks == 0 else extent // each
+    others = sorted((n for n in units - {extent} if granule_of(extent, n)), key=lambda n: granule_of(extent, n) or 0)
+    for each in (extent, *others):
+        granule = 1 if each % blocks == 0 else granule_of(extent, each) or 1
         yield _strategy(op, statements, Factor(blocks, extent // granule, granule, dim, iterator), what)
 
 
@@ -165,7 +181,7 @@ def _strategy(op: StructuredOp, statements: tuple[Statement, ...], factor: Facto
     result: State = PartialAttr.of(statements[0].monoid or "add") if dim is None else SplitAttr.of(dim, factor.granule)
     counts = _counts(statements, factor)
     strategy = Strategy(operands, result, what, iterator=iterator, granule=factor.granule, counts=counts)
-    if iterator is not None and factor.units % blocks and factor.units not in _units_of(op, strategy, blocks):
+    if iterator is not None and factor.units % blocks != 0 and factor.units not in _units_of(op, strategy, blocks):
         return f"{what}: no operand is divided into blocks of it"
     if counts and not isinstance(op, ComputeOp):
         return f"{what}: it computes with the number of an element"
@@ -184,11 +200,11 @@ def _uncombined(op: StructuredOp, monoid: str | None) -> str | None:
     return f"ranks do not combine {element} by {monoid}"
 
 
-def _units_of(op: GraphOp, strategy: Strategy, blocks: int) -> frozenset[int]:
+def _units_of(op: GraphOp, strategy: Strategy, blocks: int) -> frozenset[DimLike]:
     return uneven(strategy.operands, map(shape_of, op.operands), blocks)
 
 
-def _counts(statements: tuple[Statement, ...], factor: Factor) -> tuple[tuple[str, int, int], ...]:
+def _counts(statements: tuple[Statement, ...], factor: Factor) -> tuple[tuple[str, DimLike, int], ...]:
     """Return the divided iterators that values compute with, each with its units and the elements of one."""
     if len(statements) != 1:
         return ()
@@ -200,18 +216,18 @@ def _counts(statements: tuple[Statement, ...], factor: Factor) -> tuple[tuple[st
 def _state_of_operand(op: StructuredOp, statements: tuple[Statement, ...], n: int, factor: Factor) -> State:
     """Return the state in which the ranks read operand n: split, a window, or whole."""
     windows: list[State] = []
-    for dim, extent in enumerate(static(d) for d in shape_of(op.operands[n])):
+    for dim, extent in enumerate(shape_of(op.operands[n])):
         if extent == 1 or not (found := _footprints(statements, n, dim, extent, factor)):
             continue
         if (state := _split(found, dim, extent, factor)) is not None:
             return state
-        if (window := _window(found, dim, extent, factor)) is not None:
+        if (window := window_of(found, dim, extent, factor)) is not None:
             windows.append(window)
     return windows[0] if windows else WHOLE
 
 
 def _footprints(
-    statements: tuple[Statement, ...], n: int, dim: int, extent: int, factor: Factor
+    statements: tuple[Statement, ...], n: int, dim: int, extent: DimLike, factor: Factor
 ) -> list[tuple[Range, isl.Set]]:
     """Return, for ranks with blocks of one size, what they read of operand n along a dimension; [] if nothing does."""
     read = [(s, load.index or ()) for s in statements for load in loads(s.value) if load.operand == n]
@@ -222,20 +238,27 @@ def _footprints(
     return found
 
 
-def _split(found: list[tuple[Range, isl.Set]], dim: int, extent: int, factor: Factor) -> SplitAttr | None:
+def _split(found: list[tuple[Range, isl.Set]], dim: int, extent: DimLike, factor: Factor) -> SplitAttr | None:
     """Return the state in which each rank has the block that it reads."""
     blocks = factor.blocks
-    for units in sorted({extent, *([factor.units] if extent % factor.units == 0 else [])}):
-        if units % blocks and factor.units % blocks == 0:
-            continue
-        granule = 1 if units % blocks == 0 else extent // units
+    for units in _units_to_try(extent, factor):
+        granule = 1 if units % blocks == 0 else granule_of(extent, units) or 1
         state, whole = SplitAttr.of(dim, granule), extent // granule
         if all(_has(state, whole, each, ranks, blocks) for ranks, each in _finer(found, whole, blocks)):
             return state
     return None
 
 
-def _finer(found: list[tuple[Range, isl.Set]], units: int, blocks: int) -> Iterator[tuple[Range, isl.Set]]:
+def _units_to_try(extent: DimLike, factor: Factor) -> list[DimLike]:
+    """Return units into which an operand may be divided as the factor is: its own elements, or units of the factor."""
+    same = [factor.units] if granule_of(extent, factor.units) else []
+    if isinstance(factor.units, Dim) or isinstance(extent, Dim):
+        return same if isinstance(factor.units, Dim) else []
+    found = sorted({extent, *(n for n in same if isinstance(n, int))})
+    return [n for n in found if n % factor.blocks == 0 or factor.units % factor.blocks != 0]
+
+
+def _finer(found: list[tuple[Range, isl.Set]], units: DimLike, blocks: int) -> Iterator[tuple[Range, isl.Set]]:
     """Yield footprints for the ranks that also have equal blocks of other units."""
     for (low, high), each in found:
         for start, end in ranges([units], blocks):
@@ -243,33 +266,7 @@ def _finer(found: list[tuple[Range, isl.Set]], units: int, blocks: int) -> Itera
                 yield (max(low, start), min(high, end)), each
 
 
-def _has(state: SplitAttr, units: int, found: isl.Set, ranks: Range, blocks: int) -> bool:
-    begin, length = first_text(units, state.granule, blocks, ranks), count(units, blocks, ranks[0]) * state.granule
-    here = found.intersect_params(isl.Set(f"[rank_] -> {{ : {ranks[0]} <= rank_ < {ranks[1]} }}"))
-    return accesses.contained(here, begin, length, ranks)
-
-
-def _window(found: list[tuple[Range, isl.Set]], dim: int, extent: int, factor: Factor) -> WindowAttr | None:
-    """Return the window of a footprint that grows with the rank; None where it is not smaller than the dimension."""
-    units = factor.units if factor.units % factor.blocks else factor.blocks
-    (_, most), last = found[0], found[-1]
-    if units < factor.blocks or factor.blocks < 2:
-        return None
-    ends = [accesses.bounds(most, 0), accesses.bounds(last[1] if last[0][0] == 1 else most, 1)]
-    if None in ends or accesses.bounds(last[1], factor.blocks - 1) is None:
-        return None
-    (low, high), (next_low, _) = ends  # type: ignore[misc]
-    own = count(units, factor.blocks, 0)
-    step, length = (next_low - low) // own, high - low + 1
-    if step <= 0 or length >= extent:
-        return None
-    even = units == factor.blocks
-    window = WindowAttr.of(dim, step, low, length if even else length - own * step, 0 if even else units)
-    fits = all(_in_window(window, units, extent, each, ranks, factor.blocks) for ranks, each in found)
-    return window if fits else None
-
-
-def _in_window(window: WindowAttr, units: int, extent: int, found: isl.Set, ranks: Range, blocks: int) -> bool:
-    _, step, offset, _ = window.parts
-    length = local_shape((extent,), WindowAttr.of(0, *window.parts[1:], window.units), blocks, ranks[0])[0]
-    return accesses.contained(found, f"{first_text(units, step, blocks, ranks)} + {offset}", static(length), ranks)
+def _has(state: SplitAttr, units: DimLike, found: isl.Set, ranks: Range, blocks: int) -> bool:
+    begin, length = first_text(units, state.granule, blocks, ranks), length_text(units, state.granule, blocks, ranks)
+    which = ranks_text(units, blocks, ranks)
+    return accesses.contained(found.intersect(isl_set(["x"], [], which)), begin, length, which)

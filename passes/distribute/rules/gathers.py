@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from mlc.dialects.comm.reductions import NUMBERS
 from mlc.dialects.dist.states import WHOLE, PartialAttr, SplitAttr
 from mlc.dialects.graph import ComputeOp
+from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.semantics.expr import Call, Const, Expr, Load, loads, substitute
 from mlc.dialects.semantics.statement import Statement
 from mlc.dialects.types import element_of, shape_of
@@ -16,7 +17,7 @@ from mlc.passes.distribute.rules.linear import LINEAR, degree
 from mlc.passes.distribute.rules.strategy import Strategy
 
 
-def gathered(op: ComputeOp, s: Statement, blocks: int, units: frozenset[int] = frozenset()) -> Iterator[Strategy]:
+def gathered(op: ComputeOp, s: Statement, blocks: int, units: frozenset[DimLike] = frozenset()) -> Iterator[Strategy]:
     """Yield a strategy for each dimension of an operand that is read at computed indices, and in which the value is
     linear. A rank without a row has none to read, so uneven blocks have one at least."""
     if s.monoid not in (None, "add") or element_of(op.results[0]) not in (*NUMBERS, "f16", "bf16"):
@@ -26,7 +27,8 @@ def gathered(op: ComputeOp, s: Statement, blocks: int, units: frozenset[int] = f
         if len(read) != 1 or degree(s.value, [n], element_of(operand)[0] in "fb") != LINEAR:
             continue
         for dim, (at, extent) in enumerate(zip(read[0].index or (), shape_of(operand), strict=True)):
-            if isl_text(at) is None and (static(extent) % blocks == 0 or (units and static(extent) >= blocks)):
+            fits = isinstance(extent, int) and (extent % blocks == 0 or (units and extent >= blocks))
+            if isl_text(at) is None and fits:
                 states = [WHOLE if k != n else SplitAttr.of(dim) for k in range(len(op.operands))]
                 why = f"dimension {dim} of x{n}, which is gathered from"
                 yield Strategy(tuple(states), PartialAttr.of("add"), why, gathers=(n, dim, static(extent)))

@@ -8,12 +8,11 @@ from xdsl.ir import SSAValue
 
 from mlc.dialects.dist.states import State
 from mlc.dialects.graph import GraphOp, StructuredOp
-from mlc.dialects.semantics.blocks import count
 from mlc.dialects.semantics.statement import Statement
 from mlc.dialects.types import shape_of
 from mlc.passes.distribute.rules import accesses
 from mlc.passes.distribute.rules.accesses import Factor
-from mlc.passes.distribute.rules.extents import Range, first_text, ranges, units_of
+from mlc.passes.distribute.rules.extents import Range, first_text, ranges, ranks_text, size_of, units_of
 from mlc.passes.distribute.rules.local_form import on_placeholders
 from mlc.passes.distribute.rules.strategy import Strategy, shift_of
 
@@ -28,7 +27,7 @@ def proved(op: StructuredOp, strategy: Strategy, factor: Factor) -> bool:
         return False
     units = {n for x, s in _values(op, strategy) if (n := units_of(s, shape_of(x), factor.blocks)) is not None}
     groups = ranges({*units, factor.units}, factor.blocks)
-    busy = [each for each in groups if count(factor.units, factor.blocks, each[0])]
+    busy = [each for each in groups if size_of(factor.units, factor.blocks, each[0]) != 0]
     return all(_proved_on(op, strategy, factor, each) for each in busy)
 
 
@@ -59,5 +58,5 @@ def _equal(
     if accesses.skeleton(s.value) != accesses.skeleton(t.value) or s.monoid != t.monoid:
         return False
     wanted = accesses.relation(s, str(factor.condition(s, ranks)), {}, {})
-    given = accesses.relation(t, f"{ranks[0]} <= rank_ < {ranks[1]}", shift, reduced)
+    given = accesses.relation(t, ranks_text(factor.units, factor.blocks, ranks), shift, reduced)
     return wanted is not None and given is not None and bool(wanted.is_equal(given))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mlc.dialects.dist.states import WHOLE, PartialAttr, SplitAttr, State, WholeAttr, WindowAttr
-from mlc.dialects.semantics.blocks import count
+from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.types import Shape
-from mlc.passes.distribute.rules.extents import Range, block, first_text, static
+from mlc.passes.distribute.rules.extents import Range, first_text, size_of
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Strategy:
     divides: bool = True
     iterator: str | None = None
     granule: int = 1
-    counts: tuple[tuple[str, int, int], ...] = ()
+    counts: tuple[tuple[str, DimLike, int], ...] = ()
     gathers: tuple[int, int, int] | None = None
 
 
@@ -41,14 +41,13 @@ def whole(operands: int, why: str) -> Strategy:
 
 def local_shape(shape: Shape, state: State, blocks: int, rank: int | None = None) -> Shape:
     """Return the shape of what a rank has of a tensor; without its number, uneven blocks have symbolic extents."""
-    size = (lambda units: block(units, blocks)) if rank is None else lambda units: count(units, blocks, rank)
     match state:
         case SplitAttr():
-            units = static(shape[state.dim]) // state.granule
-            return (*shape[: state.dim], size(units) * state.granule, *shape[state.dim + 1 :])
+            size = size_of(shape[state.dim] // state.granule, blocks, rank)
+            return (*shape[: state.dim], size * state.granule, *shape[state.dim + 1 :])
         case WindowAttr():
             dim, step, _, length = state.parts
-            extent = size(state.units) * step + length if state.units else length
+            extent = size_of(state.units, blocks, rank) * step + length if state.units else length
             return (*shape[:dim], extent, *shape[dim + 1 :])
     return shape
 
@@ -57,7 +56,7 @@ def shift_of(state: State, shape: Shape, blocks: int, ranks: Range) -> tuple[int
     """Return (dimension, the text in ``rank_`` of the first element that rank c, one of ``ranks``, has)."""
     match state:
         case SplitAttr():
-            units = static(shape[state.dim]) // state.granule
+            units = shape[state.dim] // state.granule
             return state.dim, first_text(units, state.granule, blocks, ranks)
         case WindowAttr():
             dim, step, offset, _ = state.parts

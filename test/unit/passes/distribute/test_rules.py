@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 from xdsl.ir import Block, SSAValue
 
-from mlc.dialects.dist.states import text
+from mlc.dialects.dist.states import SplitAttr, text
 from mlc.dialects.graph import (
     ComputeOp,
     ConcatOp,
@@ -115,9 +115,14 @@ def test_extents_that_have_no_equal_blocks_are_refused_with_the_reason() -> None
     )
 
 
-def test_run_time_extents_are_refused_with_the_reason() -> None:
-    x = Block(arg_types=[tensor("f32", (Dim.symbol("n"), 4))]).args[0]
-    assert rules_of(MapOp("tanh(x0)", [x]), 2).refused == ("its extents are known at run time only",)
+def test_run_time_extents_have_rules_where_isl_has_them() -> None:
+    n, m = Dim.symbol("n"), Dim.symbol("m")
+    x, y = Block(arg_types=[tensor("f32", (n, 4)), tensor("f32", (n * m, 4))]).args
+    found = rules_of(MapOp("tanh(x0)", [x]), 2, frozenset({n})).strategies
+    assert [each.operands for each in found] == [(SplitAttr.of(0),), (SplitAttr.of(1),)]
+    assert rules_of(MapOp("tanh(x0)", [x]), 3).refused[0] == "dimension 0 of n elements is not divided by 3"
+    (why,) = rules_of(MapOp("tanh(x0)", [y]), 2, frozenset({n * m})).refused
+    assert why == "its extent m*n is no sum of run-time extents, of which blocks are proved"
 
 
 LINEAR = {
