@@ -4,9 +4,9 @@
         [--llama-bench build/bin/llama-bench]
 
 A model is one of ``benchmarks.models.decoders`` (random weights). onnxruntime multiplies activations of 8 bits
-(accuracy level 4), and copies its cache. Of one thread the CPU time is measured, which other programs change little, of
-more threads the time; of each engine the least counts. llama.cpp is a process of its own (the package gguf writes its
-file).
+(accuracy level 4), and copies its cache. A prompt has the logits of its last token, as llama.cpp makes them. Of one
+thread the CPU time is measured, which other programs change little, of more threads the time; of each engine the least
+counts. llama.cpp is a process of its own (the package gguf writes its file).
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def llama_bench(command: str, file: Path, threads: int, past: int, prompt: int) 
 def measure(name: str, arguments: argparse.Namespace) -> None:
     sizes, form, threads = decoders.SIZES[name], arguments.form, arguments.threads
     with tempfile.TemporaryDirectory() as folder:
-        path, model = Path(folder) / "model.onnx", decoders.decoder(name, form)
+        path, model = Path(folder) / "model.onnx", decoders.decoder(name, form, last=not arguments.all_logits)
         onnx.save(model, path)
         peer = {}
         if arguments.llama_bench:
@@ -122,6 +122,7 @@ def main() -> None:
     parser.add_argument("--form", choices=("grouped", "concat"), default="grouped")
     parser.add_argument("--past", type=int, default=255)
     parser.add_argument("--prompt", type=int, default=128)
+    parser.add_argument("--all-logits", action="store_true", help="of each token of a prompt; llama.cpp has the last's")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=4.0)
     parser.add_argument("--llama-bench", default="", help="llama.cpp's program; without it llama.cpp is left out")

@@ -37,6 +37,7 @@ class Sizes:
     normalized: bool = False  # queries and keys, head by head
     most: int = 4096  # positions
     bits: int = 4
+    last: bool = False  # only the logits of the last token
 
 
 SIZES = {
@@ -70,8 +71,10 @@ class Decoder:
                 y = attend(self._normed(x, s.hidden, "input_norm"), layer)
                 x = b.op("Add", x, y)
                 x = b.op("Add", x, self._feed_forward(self._normed(x, s.hidden, "post_norm")))
+        if s.last:
+            x = b.op("Slice", x, b.integers(-1), b.integers(2**31 - 1), b.integers(1))
         logits = self._linear(self._normed(x, s.hidden, "norm"), s.hidden, s.vocabulary, "lm_head")
-        b.output(logits, "logits", ["batch_size", "sequence_length", s.vocabulary])
+        b.output(logits, "logits", ["batch_size", 1 if s.last else "sequence_length", s.vocabulary])
         model = b.model()
         model.opset_import.append(helper.make_opsetid(CONTRIB, 1))
         return model
@@ -185,6 +188,7 @@ class Decoder:
         return b.op("Reshape", x, b.op("Concat", batch, b.integers(s.heads), total, size, axis=0))
 
 
-def decoder(name: str, form: str = "grouped", bits: int = 4, seed: int = 0) -> onnx.ModelProto:
-    """A decoder of the sizes that ``SIZES`` has under a name; ``form`` is ``grouped`` or ``concat``."""
-    return Decoder(name, replace(SIZES[name], bits=bits), form, seed).model()
+def decoder(name: str, form: str = "grouped", bits: int = 4, seed: int = 0, last: bool = False) -> onnx.ModelProto:
+    """A decoder of the sizes that ``SIZES`` has under a name; ``form`` is ``grouped`` or ``concat``; ``last``: with
+    the logits of the last token alone."""
+    return Decoder(name, replace(SIZES[name], bits=bits, last=last), form, seed).model()

@@ -26,7 +26,9 @@ from mlc.passes.kernel.requantize_in_floats import RequantizeInFloats
 from mlc.passes.kernel.verify_kernel import VerifyKernel
 from mlc.passes.layout import layout_pipeline
 from mlc.passes.layout.factors.narrow_weights import NarrowWeights
+from mlc.passes.layout.factors.round_blocks import RoundBlocks
 from mlc.passes.layout.factors.round_factors import RoundFactors
+from mlc.passes.layout.factors.unpack_blocks import UnpackBlocks
 from mlc.passes.loops.lower_tiles import LowerTiles
 from mlc.passes.loops.roll_epilogues import RollEpilogues
 from mlc.passes.loops.spill_locals import SpillLocals
@@ -55,11 +57,13 @@ if TYPE_CHECKING:
 
 def cpu_pipeline(options: Options) -> Stages:
     """The passes of each stage that transforms IR. They read widths and sizes from the context's target."""
-    of_halves = [*([] if options.numerics == "strict" else [RoundFactors(exactly=True)]), NarrowWeights()]
+    bytes_of_blocks = RoundBlocks(always=options.numerics == "relaxed")
+    rounded = [] if options.numerics == "strict" else [bytes_of_blocks, RoundFactors(exactly=True)]
+    stored = [*rounded, UnpackBlocks(), NarrowWeights()]  # read weights in the type in which the model has them
     in_floats = [] if options.numerics == "strict" else [RequantizeInFloats()]
     given = [ApplySchedules(options.schedule)] if options.schedule else []
     return [
-        ("graph", [*graph_pipeline(options.numerics, of_halves), Distribute(), GatherAnew()]),
+        ("graph", [*graph_pipeline(options.numerics, stored), Distribute(), GatherAnew()]),
         ("layout", layout_pipeline(options.numerics)),
         ("fuse", [FactorSums(options.numerics), FuseReductions(), ExpandContractions(), SinkReshapes(), SplitYields(),
                   SplitConcats(), ReassociateSums(options.numerics), RecomputeScores(),

@@ -46,6 +46,7 @@ from mlc.passes.kernel.lower_kernels import LowerKernels
 from mlc.passes.kernel.verify_kernel import VerifyKernel
 from mlc.passes.layout.assign_layout import AssignLayout
 from mlc.passes.layout.decompose_pack import DecomposePack
+from mlc.passes.layout.factors.unpack_blocks import UnpackBlocks
 from mlc.passes.layout.sink_casts import SinkCasts
 from mlc.passes.layout.transpose_operands import TransposeOperands
 from mlc.passes.layout.verify_layout import VerifyLayout
@@ -82,7 +83,7 @@ def gpu_pipeline(options: Options) -> Stages:
     winograd = [ExpandWinograd(), FoldConstants(), CanonicalizeGraph()] if options.numerics == "default" else []
     tuned = ApplyTuned(options.tuned_lines())
     return [
-        ("graph", graph_pipeline(options.numerics, [SinkCasts(options.numerics)])),
+        ("graph", graph_pipeline(options.numerics, [UnpackBlocks(), SinkCasts(options.numerics)])),
         ("layout", [AssignLayout(), TransposeOperands(options.numerics), DecomposePack(),
                     FoldConstants(masks=options.numerics != "strict"),
                     CanonicalizeGraph(), FuseMaps(),

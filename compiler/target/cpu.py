@@ -65,6 +65,11 @@ class CpuTarget(Target):
         return {"avx512bf16", "avx512vl"} <= {*self.features}
 
     @property
+    def multiplies_bytes(self) -> bool:
+        """Whether an instruction adds the products of four bytes to a sum in i32, in the time of a multiply-add."""
+        return bool({"avx512vnni", "avxvnni"} & {*self.features})
+
+    @property
     def widens_halves(self) -> bool:
         """Whether an instruction widens vectors of f16; those of bf16 only need a shift."""
         return "f16c" in self.features or self.arch == "aarch64"

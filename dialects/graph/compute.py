@@ -21,6 +21,7 @@ from mlc.dialects.graph.base import PURE, StructuredOp, dims_attr, dims_of, iter
 from mlc.dialects.graph.contract import ContractOp
 from mlc.dialects.graph.map import scalar_element
 from mlc.dialects.graph.traits import FusesWithProducer, PointwiseIndices
+from mlc.dialects.semantics.block_sums import BlockSum
 from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.semantics.expr import Call, Const, Expr, Index, Load, parse, walk
 from mlc.dialects.semantics.statement import MONOIDS, Statement, statement
@@ -65,6 +66,8 @@ class ComputeOp(StructuredOp):
 
     The general form of which named operators are special cases. A gather reads at a loaded index:
     ``%y = graph.compute "x0[x1[i0], i1]"(%table, %ids) {shape = ["4", "8"], reduce = []} : …``
+
+    ``rounds``: the element to which the model allows its first operand to be rounded, with a scale for some neighbours.
     """
 
     name = "graph.compute"
@@ -74,6 +77,7 @@ class ComputeOp(StructuredOp):
     shape = prop_def(ArrayAttr[StringAttr])
     reduce = prop_def(ArrayAttr[StringAttr])
     monoid = opt_prop_def(StringAttr)
+    rounds = opt_prop_def(StringAttr)
     traits = traits_def(PURE, _ReadsPanels(), _GathersPointwise())
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$expr `(` $args `)` attr-dict `:` functional-type($args, $result)"
@@ -85,6 +89,7 @@ class ComputeOp(StructuredOp):
         shape: Sequence[DimLike],
         reduce: Sequence[DimLike] = (),
         monoid: str | None = None,
+        rounds: str | None = None,
     ):
         text = str(parse(expr))
         properties = {
@@ -92,6 +97,7 @@ class ComputeOp(StructuredOp):
             "shape": dims_attr(shape),
             "reduce": dims_attr(reduce),
             "monoid": StringAttr(monoid) if monoid else None,
+            "rounds": StringAttr(rounds) if rounds else None,
         }
         super().__init__(
             operands=[args], properties=properties, result_types=[_infer_compute(text, args, shape, reduce, monoid)]
@@ -100,6 +106,11 @@ class ComputeOp(StructuredOp):
     def infer(self) -> TensorType:
         monoid = self.monoid.data if self.monoid else None
         return _infer_compute(self.expr.data, self.args, dims_of(self.shape), dims_of(self.reduce), monoid)
+
+    @property
+    def block_sum(self) -> BlockSum | None:
+        """The sum over the blocks of a weight that this is; None if it is something else."""
+        return BlockSum.of(self.expr.data, dims_of(self.reduce), len(self.args)) if self.monoid else None
 
     def statements(self) -> tuple[Statement, ...]:
         shape, reduce = dims_of(self.shape), dims_of(self.reduce)

@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from mlc.dialects.graph import ComputeOp, PackOp, dims_of, layout
-from mlc.dialects.semantics.expr import Expr, Index, Load, loads, parse, substitute, walk
+from mlc.dialects.semantics.expr import Call, Expr, Index, Load, loads, parse, substitute, walk
 from mlc.dialects.types import element_of, is_float, shape_of
 from mlc.passes.context import target_of
 from mlc.passes.graph.patterns.constants import constant_values
@@ -42,12 +42,14 @@ class PackQuantizedWeights(ModulePass):
                 expr = parse(each.expr.data)
                 packed = [n for n, v in enumerate(each.args) if v in constants and _by_columns(n, each, expr)]
                 if any(_quantized(n, each, expr) for n in packed):
-                    _pack(each, expr, packed, _vectors(target_of(ctx)) * target_of(ctx).lanes)
+                    _pack(each, expr, packed, _vectors(expr, target_of(ctx)) * target_of(ctx).lanes)
 
 
-def _vectors(target: CpuTarget) -> int:
+def _vectors(expr: Expr, target: CpuTarget) -> int:
     """Return the vectors in a panel. Unpacking is a long chain, so a row has as many independent sums as there are
-    registers for."""
+    registers for. Dot products of bytes are chains of their own, and leave registers to more rows."""
+    if any(isinstance(e, Call) and e.fn == "dot4" for e in walk(expr)):
+        return 2
     return 4 if target.vector_registers >= 32 else 2
 
 

@@ -29,7 +29,8 @@ def inlines(value: SSAValue) -> bool:
     if isinstance(value.owner, kernel.ReadOp) and isinstance(user, vector.BroadcastOp):
         return value.owner.lanes is None and is_scalar(value.type) and inlines_broadcast(user)
     if is_dot(value.owner):
-        return isinstance(user, arith.AddiOp | arith.AddfOp)
+        first = next(v for v in user.operands if is_dot(v.owner))  # a sum of two adds to the second
+        return isinstance(user, arith.AddiOp | arith.AddfOp) and first is value
     return isinstance(value.owner, arith.MulfOp) and isinstance(user, arith.AddfOp)
 
 

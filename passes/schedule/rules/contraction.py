@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from mlc.dialects.poly import LoopNest, TiledLoop
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, epilogue_follows
 from mlc.passes.schedule.rules.candidates import by_rank
-from mlc.passes.schedule.rules.operand_roles import OperandRoles, factors, is_sum, unit_stride
+from mlc.passes.schedule.rules.operand_roles import OperandRoles, factors, is_sum, scaled_dots, unit_stride
 from mlc.passes.schedule.rules.partial_sums import SUM_BLOCK, UNCUT, partial_sums
 from mlc.passes.schedule.rules.register_tiles import register_tiles, size_of
 from mlc.target import CpuTarget
@@ -33,9 +33,10 @@ def contraction(statements: Sequence[StatementView], target: CpuTarget, balanced
     lanes = next((i for i in reversed(first.parallel) if first.write.stride(i) == 1), None)
     if lanes is None:
         return
-    for a, others in factors(first):
+    dots = scaled_dots(first, lanes)
+    for a, others in [dots] if dots else factors(first):
         if not a.depends_on(lanes) and all(unit_stride(b, lanes) for b in others):
-            roles = OperandRoles(first, lanes, a, others[0], len(others) > 1)
+            roles = OperandRoles(first, lanes, a, others[0], len(others) > 1, 2 if dots else 1)
             if not roles.slides:
                 yield from _plans(statements, roles, target, _balanced(first) if balanced else (SUM_BLOCK, UNCUT))
             return

@@ -51,6 +51,16 @@ def factors(s: StatementView) -> Iterator[tuple[Access, tuple[Access, ...]]]:
             yield s.reads[value.index], tuple(r for n, r in enumerate(s.reads) if n != value.index)
 
 
+def scaled_dots(s: StatementView, lanes: str) -> tuple[Access, tuple[Access, ...]] | None:
+    """Return (an access of the left factor, the accesses of the right one) where each term is a sum of dot products,
+    scaled; None for other sums."""
+    names = [o.op.data if isinstance(o, kernel.LanewiseOp) else o.name for o in s.op.body.block.ops]
+    left = [r for r in s.reads if not r.depends_on(lanes)]
+    right = tuple(r for r in s.reads if r.depends_on(lanes))
+    scaled = "dot4" in names and "arith.mulf" in names and kernel.GatherOp.name not in names
+    return (left[0], right) if scaled and left and right else None
+
+
 def stored_panel_width(access: Access, name: str) -> int | None:
     """Return the panel width b if the access has the indices (name // b, name % b); None otherwise."""
     monomials = (monomial for index in access.index if isinstance(index, Dim) for monomial, _ in index.terms)
@@ -73,6 +83,7 @@ class OperandRoles:
     a: Access
     b: Access
     dequantized: bool = False  # B is computed from integers and scales, anew for each tile of rows
+    sums: int = 1  # registers for each vector of a tile: its sum, and a term that several dot products add up
 
     @property
     def rows(self) -> list[str]:

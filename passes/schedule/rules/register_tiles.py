@@ -49,7 +49,8 @@ def _tiles_of_width(roles: OperandRoles, width: int, target: CpuTarget) -> Itera
     lanes = TiledLoop(roles.lanes, lane_sizes(bounds[roles.lanes], width, target.lanes), True)
     tiles_of_lanes = -(-size_of(bounds[roles.lanes]) // width)
     for blocks in range(1, min(panel_extent, 4) + 1):
-        limit = max((r for r in range(1, target.vector_registers) if target.fits(r, blocks * vectors)), default=1)
+        fitting = (r for r in range(1, target.vector_registers) if target.fits(r * roles.sums, blocks * vectors))
+        limit = max(fitting, default=1)
         panels = [rows_of(i, bounds[i], blocks) for i in panel]
         times = tiles_of_lanes * sum((n or panel_extent / s) for s, n in (panels[0].sizes if panels else ((1, 1),)))
         items = (lanes, *panels)

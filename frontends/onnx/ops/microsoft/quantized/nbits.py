@@ -1,12 +1,13 @@
 """com.microsoft: MatMulNBits, a product with a weight of 2, 4 or 8 bits that has a scale for each block of columns.
 
 Few rows multiply the integers as they are stored: the weight is read from memory once, and unpacked in registers. For
-many it is unpacked when the model is compiled.
+many it is unpacked when the model is compiled, or multiplied as bytes where the accuracy level allows that.
 """
 
 from __future__ import annotations
 
-from mlc.dialects.graph import BitcastOp
+from mlc.dialects.graph import BitcastOp, ComputeOp
+from mlc.dialects.semantics.block_sums import FEW_ROWS, WORD, BlockSum
 from mlc.dialects.semantics.dims import product
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.ops.contraction import matmul
@@ -14,27 +15,30 @@ from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.microsoft import DOMAIN
 
-FEW_ROWS = 16  # for which unpacking costs less than reading more bytes; a symbolic number may be as few
-WORD = 32  # bits
+BYTES = 4  # the accuracy level that allows to multiply bytes
 
 
 @onnx_op("MatMulNBits", domain=DOMAIN)
 def matmul_n_bits(node: Node) -> Tensor:
     """x times the transpose of a weight of 2, 4 or 8 bits.
 
-    Computes in the element of x whatever ``accuracy_level`` allows. ``g_idx`` [K] says of which block of columns each
-    has the scale (GPTQ's order by activations).
+    An ``accuracy_level`` of 4 lets a target round x to bytes, block by block; others compute in the element of x.
+    ``g_idx`` [K] says of which block of columns each has the scale (GPTQ's order by activations).
     """
     node.only("K", "N", "bits", "block_size", "accuracy_level", weight_prepacked=0)
     x, build, bias = node[0], node.build, node.get(5)
     if node.attr("bits", 4) not in (2, 4, 8):
         raise NotSupported(f"attribute 'bits' = {node.attr('bits')}; weights of 2, 4 or 8 bits are supported")
-    rows = product(x.shape[:-1])
-    if node.has(4) or (isinstance(rows, int) and rows > FEW_ROWS):
+    rows, in_bytes = product(x.shape[:-1]), _takes_bytes(node) and x.element == "f32"
+    if node.has(4) or (isinstance(rows, int) and rows > FEW_ROWS and not in_bytes):
         y = matmul(build, x, build.cast(build.transpose(_unpacked(node), [1, 0]), x.element))
     else:
         y = build.reshape(build.cast(_packed_product(node), x.element), (*x.shape[:-1], node.attr("N")))
     return y if bias is None else build.map("x0 + x1", y, bias)
+
+
+def _takes_bytes(node: Node) -> bool:
+    return bool(node.attr("accuracy_level", 0) == BYTES)
 
 
 def _packed_product(node: Node) -> Tensor:
@@ -46,13 +50,11 @@ def _packed_product(node: Node) -> Tensor:
     flat = build.pad(flat, [0, 0], [0, blocks * block - k])
     packed = build.emit(BitcastOp(build.value(build.reshape(node[1], (n, blocks, block * bits // 8)))))
     scales = build.cast(build.reshape(node[2], (n, blocks)), "f32")
-    integer = f"((x1[i1, r0, r1] >> i32(r2 * {bits})) & {2**bits - 1})"
-    centred, zeros = f"f32({integer} - {2 ** (bits - 1)})", _zeros(node, n, blocks, bits)
-    if zeros is not None:
-        centred = f"(f32({integer}) - f32(x3[i1, r0]))"
-    text = f"x0[i0, r0 * {block} + r1 * {per} + r2] * ({centred} * x2[i1, r0])"
+    zeros = _zeros(node, n, blocks, bits)
     operands = [flat, packed, scales, *([] if zeros is None else [zeros])]
-    return build.compute(text, operands, (flat.shape[0], n), (blocks, block // per, per), "add")
+    values = [build.value(v) for v in operands]
+    text, rounds = BlockSum(bits, block, zeros is not None).text, "i8" if _takes_bytes(node) else None
+    return build.emit(ComputeOp(text, values, (flat.shape[0], n), (blocks, block // per, per), "add", rounds))
 
 
 def _zeros(node: Node, n: int, blocks: int, bits: int) -> Tensor | None:
