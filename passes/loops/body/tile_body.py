@@ -21,6 +21,7 @@ from mlc.dialects.poly import TiledLoop
 from mlc.dialects.semantics.dims import DimLike, dim_min
 from mlc.passes.loops.body.open_loops import Piece, each_piece, open_for, pieces
 from mlc.passes.loops.body.prefetch import Prefetch
+from mlc.passes.loops.body.rolled_steps import FEWEST, shares_nothing
 from mlc.passes.loops.body.statement_fusion import fusable_groups
 from mlc.passes.loops.body.tile_context import TileAxis, TileContext, Value, broadcast
 from mlc.passes.loops.body.tile_values import TileValues
@@ -36,6 +37,7 @@ Lane = tuple[TiledLoop, Piece]
 """The loop over the vectorized iterator, and a range of it."""
 
 UNROLLED = 9  # the most iterations of a reduction whose loops are unrolled
+LONG_STEP = 64  # elements of a register tile from which on a step of a sum is written once, not unrolled
 
 
 @dataclass
@@ -136,6 +138,8 @@ class TileBody:
         if loops and loops[0].partial_sums:
             return self._partial_sums(out, s, context, loops, lane, axes, total, span)
         if loops and lane is None and not chunks and not span and _iterations(s, context, loops) <= UNROLLED:
+            if self._is_rolled(s, context, loops):
+                return self._rolled(out, s, context, loops[0], axes, total)
             return self._unrolled(out, s, context, loops, axes, total)
         if loops:
             item, extent = loops[0], context.resolve(s.bounds[loops[0].iterator])
@@ -159,6 +163,33 @@ class TileBody:
     ) -> None:
         if self.prefetch and lane is None and len(loops) == 1 and loops[0].iterator == s.reduced[-1]:
             self.prefetch.emit_before(out, s, context, steps)
+
+    def _is_rolled(self, s: StatementView, context: TileContext, loops: Loops) -> bool:
+        """Return whether the few steps of a sum are a loop, because they are long and share nothing."""
+        tile = math.prod(axis.size for axis in context.axes)
+        long = self.values.in_registers and not self.before and len(loops) == 1 and tile >= LONG_STEP
+        many = _iterations(s, context, loops) >= FEWEST
+        return long and many and shares_nothing(s, context, loops[0].iterator)
+
+    def _rolled(
+        self,
+        out: IndexBuilder,
+        s: StatementView,
+        context: TileContext,
+        item: TiledLoop,
+        axes: frozenset[str],
+        total: SSAValue,
+    ) -> SSAValue:
+        """Run a loop over few steps, after the prefetches of all: those of two steps may be of one cache line."""
+        extent = context.resolve(s.bounds[item.iterator])
+        assert isinstance(extent, int)
+        if self.prefetch:
+            for n in range(extent):
+                self.prefetch.emit(out, s, context.extended(item.iterator, n))
+        run = open_for(out, 0, extent, 1, (total,))
+        term = self._term(run.inside, s, context.extended(item.iterator, run.variable))
+        value = Value(broadcast(run.inside, term, axes, context), axes)
+        return run.close((combine(run.inside, s, Value(run.carried[0], axes), value).ssa,))[0]
 
     def _unrolled(
         self,
