@@ -60,9 +60,9 @@ def peak_of(target: str, threads: int = 0) -> Peak:
         return Peak(machine.flops, machine.memory_bytes, "nominal")
 
 
-def measure_peak(threads: int = 0) -> Peak:
-    """Measure on ``threads`` threads (0: all allowed CPUs); takes about a second."""
-    target = targets.get("cpu")
+def measure_peak(threads: int = 0, name: str = "cpu") -> Peak:
+    """Measure on ``threads`` threads (0: all allowed CPUs) with the instructions of a target; takes about a second."""
+    target = targets.get(name)
     assert isinstance(target, CpuTarget)
     threads = threads or allowed_cpus()
     with tempfile.TemporaryDirectory(prefix="mlc-peak-") as folder:
