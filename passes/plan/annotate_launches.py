@@ -22,8 +22,8 @@ from xdsl.passes import ModulePass
 from mlc.dialects import kernel, rt
 from mlc.dialects.graph.sizes import upper
 from mlc.dialects.semantics.dims import DimLike, parse_dim
-from mlc.passes.assumed_extents import PLANNED
 from mlc.passes.context import machine_of
+from mlc.passes.plan.program.iterations import iterations_of
 from mlc.target import Target
 
 
@@ -80,14 +80,3 @@ def _trip_count(bounds: tuple[SSAValue, SSAValue]) -> int | None:
     constants = [v.owner.value for v in bounds if isinstance(v.owner, arith.ConstantOp)]
     numbers = [c.value.data for c in constants if isinstance(c, IntegerAttr)]
     return numbers[1] - numbers[0] if len(numbers) == 2 else None
-
-
-def iterations_of(op: Operation, outermost: rt.LoopOp | None = None) -> DimLike:
-    """Return in how many iterations of loops an operation of the host program runs: of all, or of those up to the
-    ``outermost``. A data-dependent loop counts as PLANNED."""
-    iterations: DimLike = 1
-    while op is not outermost and (outer := op.parent_op()) is not None:
-        if isinstance(outer, rt.LoopOp):
-            iterations = iterations * (PLANNED if outer.trips is None else parse_dim(outer.trips.data))
-        op = outer
-    return iterations

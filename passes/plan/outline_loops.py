@@ -33,7 +33,6 @@ from mlc.passes.plan.program.sequence import Kernels, Sequence, arguments_of, co
 from mlc.target import CpuTarget
 
 OPERATIONS = 3000  # of the kernels in a loop: what the C compiler is given
-CARRIED = 2048  # bytes of loop-carried values, which are copied once an iteration
 MEMORY = rt.BufferOp | rt.ViewOp | rt.WeightOp | rt.RunCounterOp
 STEPS = rt.LaunchOp | rt.CopyOp | rt.LoopConditionOp | rt.LoopOp | rt.IfOp | rt.BarrierOp
 
@@ -117,8 +116,9 @@ class _Outlining:
             yield "it collects tensors, and data decide on the number of its iterations"
         if isinstance(op, rt.LoopOp):
             carried: list[DimLike] = local_bytes(op)[: 2 * len(op.ping)]
-            if (total := sum(n for n in carried if isinstance(n, int)) // 2) > CARRIED:
-                yield f"it carries {total:,} bytes from one iteration to the next, more than {CARRIED:,}"
+            room = self.target.l1.size // 16  # they are copied once an iteration
+            if (total := sum(n for n in carried if isinstance(n, int)) // 2) > room:
+                yield f"it carries {total:,} bytes from one iteration to the next, more than {room:,}"
         if isinstance(op, rt.LaunchOp):
             yield from reasons_of_kernel(self._callee(op), self.target)
 

@@ -19,8 +19,8 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from mlc.dialects import kernel, rt
 from mlc.dialects.semantics.dims import DimLike, parse_dim
 from mlc.dialects.types import bytes_of, element_of
-from mlc.passes.plan.annotate_launches import iterations_of
 from mlc.passes.plan.program.accessed import accesses
+from mlc.passes.plan.program.iterations import iterations_of
 
 Kernels = Mapping[str, kernel.FuncOp]
 
