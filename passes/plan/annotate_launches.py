@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, StringAttr, UnitAttr
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel, rt
 from mlc.dialects.graph.sizes import upper
-from mlc.dialects.semantics.dims import DimLike, parse_dim
+from mlc.dialects.semantics.dims import DimLike
 from mlc.passes.context import machine_of
 from mlc.passes.plan.program.iterations import iterations_of
 from mlc.target import Target
