@@ -16,8 +16,9 @@ kernel.func @k(%s: memref<f64>, %l: memref<i64>, %go: memref<i1>, %x: memref<?xf
 // -----
 
 // CHECK: nothing ends the loop; give a number of iterations
-kernel.func @k() {
+kernel.func @k(%a: memref<f64>, %b: memref<f64>) {
   kernel.repeat "step0" {
+    kernel.copy %a, %b : memref<f64>, memref<f64>
   }
   kernel.return
 }

@@ -50,8 +50,8 @@ def test_rows_are_variables_that_one_thread_has() -> None:
 
 
 def test_columns_and_scalars_are_lanes() -> None:
-    text = printed("%col = kernel.read %old[%c0] {strides = array<i64: 3>} : memref<3x3xf64> -> vector<3xf64>\n"
-                   "kernel.write %col, %new[%c3] {strides = array<i64: 1>} : vector<3xf64>, memref<3x3xf64>")  # fmt: skip
+    read = "%col = kernel.read %old[%c0] {strides = array<i64: 3>} : memref<3x3xf64> -> vector<3xf64>\n"
+    text = printed(read + "kernel.write %col, %new[%c3] {strides = array<i64: 1>} : vector<3xf64>, memref<3x3xf64>")
     assert "(f64x4){v1_0[0], v1_1[0], v1_2[0]}" in text and "_Alignas" not in text
 
 
