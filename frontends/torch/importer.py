@@ -80,7 +80,7 @@ class Importer:
             with self.build.at(location(node), name_of(node.target)):
                 if translate is None:
                     return on_sizes(self.build, node.target, args, kwargs)
-                call = Call(self.build, node, self._subgraph)
+                call = Call(self.build, node, self._subgraph, values)
                 return _typed(call, translate(call, *args, **kwargs))
         except NotSupported as e:
             return self._refused(node, str(e))

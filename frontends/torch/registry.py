@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,10 +27,11 @@ REGISTRY: dict[str, Translation] = {}
 class Call:
     """The builder to translate a call with, and the type that torch gives its result."""
 
-    def __init__(self, build: Builder, node: Node, graph: Subgraph) -> None:
+    def __init__(self, build: Builder, node: Node, graph: Subgraph, values: Mapping[Node, Any]) -> None:
         self.build = build
         self.node = node
         self.graph = graph  # translates a graph module in place, given its arguments
+        self.values = values  # of the nodes before
         self.elements = _elements(node.meta.get("val"))
 
     @property

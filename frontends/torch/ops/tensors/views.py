@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mlc.dialects.semantics.dims import Dim, DimLike, product
-from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.ops import casts
-from mlc.frontends.build.ops.indexing import scatter as writes
 from mlc.frontends.build.ops.shapes import reshape as shapes
 from mlc.frontends.build.ops.shapes.axes import normalize_axis
 from mlc.frontends.build.tensors import Tensor
@@ -25,7 +23,7 @@ def identity(call: Call, x: Tensor, *_: Any, **__: Any) -> Tensor:
 
 @aten("copy")
 def copy(call: Call, x: Tensor, source: Tensor, non_blocking: bool = False) -> Tensor:
-    return _expanded(call, call.tensor(source), x.shape)
+    return expanded(call, call.tensor(source), x.shape)
 
 
 @aten("view", "reshape", "_unsafe_view", "view_copy", "_reshape_copy", "_reshape_alias")
@@ -69,7 +67,7 @@ def unsqueeze(call: Call, x: Tensor, dim: int) -> Tensor:
     return call.build.reshape(x, (*x.shape[:axis], 1, *x.shape[axis:]))
 
 
-def _expanded(call: Call, x: Tensor, size: Sequence[DimLike]) -> Tensor:
+def expanded(call: Call, x: Tensor, size: Sequence[DimLike]) -> Tensor:
     own = (*[1] * (len(size) - x.rank), *x.shape)
     wanted = call.extents([d if isinstance(s, int) and s == -1 else s for s, d in zip(size, own, strict=True)])
     return call.build.broadcast(call.build.reshape(x, own), wanted)
@@ -77,44 +75,7 @@ def _expanded(call: Call, x: Tensor, size: Sequence[DimLike]) -> Tensor:
 
 @aten("expand", "expand_copy")
 def expand(call: Call, x: Tensor, size: Sequence[DimLike], *, implicit: bool = False) -> Tensor:
-    return _expanded(call, x, size)
-
-
-@aten("as_strided", "as_strided_copy")
-def as_strided(
-    call: Call, x: Tensor, size: Sequence[DimLike], stride: Sequence[DimLike], storage_offset: DimLike | None = None
-) -> Tensor:
-    """Any elements of the memory of ``x``, which torch has in row-major order."""
-    flat = call.build.reshape(x, (product(x.shape),))
-    at = _strided_position(call, stride, storage_offset)
-    return call.build.compute(f"x0[{at}]", [flat], tuple(size))
-
-
-@aten("as_strided_scatter")
-def as_strided_scatter(
-    call: Call,
-    x: Tensor,
-    source: Tensor,
-    size: Sequence[DimLike],
-    stride: Sequence[DimLike],
-    storage_offset: DimLike | None = None,
-) -> Tensor:
-    """``x`` with ``source`` in those of its elements; of several at one position the last one stays."""
-    build = call.build
-    positions = build.compute(f"i64({_strided_position(call, stride, storage_offset)})", [], tuple(size))
-    flat, at, values = (build.reshape(t, (product(t.shape),)) for t in (x, positions, _expanded(call, source, size)))
-    written = writes.scatter_nd(build, flat, build.reshape(at, (*at.shape, 1)), call.tensor(values))
-    return build.reshape(written, x.shape)
-
-
-def _strided_position(call: Call, stride: Sequence[DimLike], offset: DimLike | None) -> str:
-    """The position of an element among those of the first argument, which may itself begin inside its memory."""
-    view = call.node.args[0].meta["val"]
-    first = view.storage_offset()
-    if not view.is_contiguous() or not isinstance(first, int):
-        raise NotSupported("of a tensor that is a view; make it contiguous")
-    begin = 0 if offset is None else offset - first
-    return " + ".join([f"({begin})", *(f"i{n} * ({s})" for n, s in enumerate(stride))])
+    return expanded(call, x, size)
 
 
 @aten("sym_size", "sym_numel")
