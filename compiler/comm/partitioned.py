@@ -16,7 +16,7 @@ from mlc.comm.plan import planned
 from mlc.comm.sharded import Sharded, assembled
 from mlc.dialects.comm.world import simulated
 from mlc.dialects.dist import EXTENT, INFERRED, MESH, PLAN, SHARDING, ShardingAttr
-from mlc.dialects.semantics.dims import Dim, evaluate, parse_dim
+from mlc.dialects.semantics.dims import Dim
 from mlc.dialects.semantics.interpreter import main_of
 from mlc.dialects.semantics.prepared import interpreted
 from mlc.driver.compile import lower_source
@@ -113,8 +113,8 @@ class Partitioned:
 
     def _given(self, sizes: Mapping[str, int], rank: int) -> list[Data]:
         """The arguments of a rank that have no elements, and give an extent of whole arrays by their shape."""
-        whole = [(np.empty((evaluate(parse_dim(extent), sizes), 0), np.int8), spec) for extent, spec in self.extents]
-        return [x[spec.box(x.shape, self.mesh, rank)] for x, spec in whole]
+        shapes = [(TensorSpec(np.dtype(np.int8), (extent, 0)).of(sizes), spec) for extent, spec in self.extents]
+        return [np.empty(shape, np.int8)[spec.box(shape, self.mesh, rank)] for shape, spec in shapes]
 
     def _result(self, leaf: Leaf, x: Data, sizes: Mapping[str, int]) -> Any:
         spec = leaf.spec or P()

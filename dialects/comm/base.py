@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, TensorType, i64
 from xdsl.ir import SSAValue
-from xdsl.irdl import opt_prop_def, prop_def
+from xdsl.irdl import BaseAttr, opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.comm.world import NONE, World, current
@@ -21,6 +21,7 @@ from mlc.dialects.types import STRING, element_of, is_narrow, shape_of
 from mlc.errors import RunError
 
 T = TypeVar("T")
+EXTENT = BaseAttr(IntegerAttr) | BaseAttr(StringAttr)  # text where it is known at run time only
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ class FixedRanksOp(GroupedOp, ABC):
     """
 
     ranks = prop_def(IntegerAttr)
-    units = opt_prop_def(IntegerAttr | StringAttr)
+    units = opt_prop_def(EXTENT)
     ahead = opt_prop_def(IntegerAttr)
     """One such collective is under way at a time, beside what is computed: little memory is in use. The numbers tell
     gathers of one operand apart (``gather-anew``)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, TensorType, UnitAttr, i64
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, TensorType, UnitAttr, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     ParsePropInAttrDict,
@@ -19,6 +19,7 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.comm.base import (
+    EXTENT,
     FixedRanksOp,
     Group,
     GroupedOp,
@@ -51,7 +52,7 @@ class AllGatherOp(FixedRanksOp):
     """
 
     name = "comm.all_gather"
-    whole = opt_prop_def(IntegerAttr | StringAttr)
+    whole = opt_prop_def(EXTENT)
     input = operand_def(TensorType)
     result = result_def(TensorType)
     traits = traits_def(PURE)

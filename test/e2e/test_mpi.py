@@ -1,40 +1,28 @@
-"""Two real ranks under mpiexec: training, and jobs in which one rank fails. Skipped without mpi4py and MPI."""
+"""Two real ranks under mpiexec: training, and jobs in which one rank fails."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
 import sys
-import time
-from functools import cache
 from pathlib import Path
 
 import pytest
+from launched import every_job, mpiexec, on_ranks, refusal
 
 ROOT = Path(__file__).parents[2]
 
 
-@cache
-def mpiexec() -> str | None:
-    """The launcher of the MPI that mpi4py loads."""
-    if subprocess.run([sys.executable, "-c", "import mpi4py.MPI"], capture_output=True).returncode:
-        return None
-    return shutil.which("mpiexec", path=str(Path(sys.executable).parent)) or shutil.which("mpiexec")
-
-
 @pytest.fixture
 def launch(tmp_path: Path):  # type: ignore[no-untyped-def]
-    if mpiexec() is None:
-        pytest.skip("mpi4py and MPI are not installed: pip install 'mlc[mpi]'")
+    if why := refusal():
+        pytest.skip(why)
 
     def run(text: str, *arguments: str, ranks: int = 2) -> tuple[int, str, float]:
         """(exit status, what it printed, seconds) of a program on ranks."""
         program = tmp_path / "program.py"
         program.write_text(text)
-        begin = time.monotonic()
-        command = [str(mpiexec()), "-n", str(ranks), sys.executable, str(program), *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=ROOT)
-        return done.returncode, done.stdout + done.stderr, time.monotonic() - begin
+        return on_ranks(ranks, [sys.executable, program, *arguments], cwd=ROOT)
 
     return run
 
@@ -60,6 +48,7 @@ if comm.current().rank == 0:
 """
 
 
+@every_job
 def test_real_ranks_have_the_bits_of_one_process(launch) -> None:  # type: ignore[no-untyped-def]
     lines = [launch(TRAINED, ranks=ranks)[1].strip().splitlines()[-1] for ranks in (1, 2)]
     assert lines[0].startswith("0 1 ranks") and lines[1].startswith("0 1 2 ranks"), lines
@@ -97,6 +86,7 @@ def test_a_killed_rank_ends_the_job(launch) -> None:  # type: ignore[no-untyped-
     assert status != 0 and seconds < 60, text
 
 
+@every_job
 @pytest.mark.parametrize("how", ["stop", "end"])
 def test_a_rank_that_does_not_come_is_named_at_the_limit(
     launch,  # type: ignore[no-untyped-def]
@@ -114,6 +104,7 @@ def test_ranks_with_different_programs_do_not_begin(launch) -> None:  # type: ig
     assert status != 0 and "runs another program than rank" in text
 
 
+@every_job
 def test_the_example_learns_on_two_ranks(launch) -> None:  # type: ignore[no-untyped-def]
     text = "import sys, runpy; sys.path.insert(0, '.'); sys.argv[1:] = ['--steps', '40']\n"
     status, printed, _ = launch(text + "runpy.run_module('examples.distributed.digits', run_name='__main__')")
@@ -153,12 +144,19 @@ def test_a_c_program_gives_a_model_its_ranks(launch, tmp_path: Path) -> None:  #
     link = [str(tmp_path / "net.so"), f"-Wl,-rpath,{tmp_path}"]
     command = [compiler, *flags, str(tmp_path / "program.c"), "-o", str(tmp_path / "program"), *link]
     subprocess.run(command, check=True)
-    done = subprocess.run([str(mpiexec()), "-n", "2", str(tmp_path / "program")], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("3 5 7") == 2 and done.stdout.count("has collectives: call") == 2
+    status, printed, _ = on_ranks(2, [tmp_path / "program"])
+    assert status == 0, printed
+    assert printed.count("3 5 7") == 2 and printed.count("has collectives: call") == 2
 
 
 def prefix(header: Path) -> str:
     """The prefix of the functions that a header declares."""
     name = next(line for line in header.read_text().splitlines() if "_abi_version(void)" in line)
     return name.split()[1].removesuffix("abi_version(void);")
+
+
+def test_a_job_that_hangs_is_killed_at_its_limit() -> None:
+    if why := refusal():
+        pytest.skip(why)
+    status, _, seconds = on_ranks(2, [sys.executable, "-c", "import time; time.sleep(600)"], limit=2)
+    assert status != 0 and seconds < 60

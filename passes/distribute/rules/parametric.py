@@ -26,15 +26,14 @@ def isl_map(names: Sequence[str], targets: Sequence[str], iterators: Sequence[st
 
 def fixed(found: isl.Set, given: Mapping[str, int]) -> isl.Set:
     """Return a set for values of all its parameters."""
-    for _ in range(found.dim(isl.dim_type.param)):
-        value = given[found.get_dim_name(isl.dim_type.param, 0)]
-        found = found.fix_val(isl.dim_type.param, 0, isl.Val(value)).project_out(isl.dim_type.param, 0, 1)
+    for name in parameters(found):
+        found = found.fix_val(isl.dim_type.param, 0, isl.Val(given[name])).project_out(isl.dim_type.param, 0, 1)
     return found
 
 
 def parameters(found: isl.Set) -> list[str]:
     """Return the names of the parameters of a set."""
-    return [found.get_dim_name(isl.dim_type.param, n) for n in range(found.dim(isl.dim_type.param))]
+    return [str(found.get_dim_name(isl.dim_type.param, n)) for n in range(found.dim(isl.dim_type.param))]
 
 
 def _parameters(conditions: str, bound: Sequence[str]) -> str:
