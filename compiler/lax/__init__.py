@@ -22,8 +22,10 @@ from mlc.frontends.array.transforms.custom import stop_gradient as stop_gradient
 from mlc.frontends.array.transforms.scans import associative_scan as associative_scan
 from mlc.frontends.array.transforms.scans import map as map
 from mlc.lax import arithmetic as _arithmetic
+from mlc.lax import layouts as _layouts
 from mlc.lax import running as _running
 from mlc.lax import slices as _slices
+from mlc.lax import windows as _windows
 
 _RENAMED = {
     **{"sub": "subtract", "mul": "multiply", "div": "divide", "rem": "fmod", "neg": "negative", "max": "maximum"},
@@ -38,7 +40,7 @@ _SAME = (
     *("bitwise_or", "bitwise_xor", "squeeze", "transpose"),
 )
 globals().update({name: _NUMPY[name] for name in _SAME} | {name: _NUMPY[theirs] for name, theirs in _RENAMED.items()})
-_OWN = (_arithmetic, _running, _slices)
+_OWN = (_arithmetic, _layouts, _running, _slices, _windows)
 globals().update({name: getattr(module, name) for module in _OWN for name in module.PUBLIC})
 publish(globals(), [name for module in _OWN for name in module.PUBLIC], "mlc.lax")
 
