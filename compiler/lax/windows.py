@@ -40,7 +40,8 @@ def conv_dimension_numbers(
     strings = [str(each) for each in dimension_numbers]
     spatial = [letter for letter in strings[0] if letter not in "NC"]
     orders = [[*start, *spatial] for start in ("NC", "OI", "NC")]
-    if any(sorted(text) != sorted(order) for text, order in zip(strings, orders, strict=True)) or len(strings[0]) != rank:
+    good = [sorted(text) == sorted(order) for text, order in zip(strings, orders, strict=True)]
+    if not all(good) or len(strings[0]) != rank:
         what = f"A convolution of {rank} dimensions cannot have the dimension numbers {tuple(strings)}"
         raise InputError(what, hint='Give three strings such as ("NHWC", "HWIO", "NHWC"), with each letter once')
     return ConvDimensionNumbers(*[tuple(map(text.index, order)) for text, order in zip(strings, orders, strict=True)])

@@ -7,9 +7,12 @@ from mlc.frontends.array.linalg.exponential import expm
 from mlc.frontends.array.linalg.systems import cho_factor, cho_solve, lu, lu_factor, lu_solve, solve_triangular
 from mlc.frontends.array.missing import missing
 from mlc.frontends.array.public import publish
+from mlc.scipy import matrices
 from mlc.scipy.banded import solve_banded, solveh_banded
+from mlc.scipy.matrices import *  # noqa: F403
 
 __all__ = [
+    *matrices.__all__,
     "cho_factor", "cho_solve", "det", "expm", "inv", "lu", "lu_factor", "lu_solve", "solve_banded",
     "solve_triangular", "solveh_banded",
 ]  # fmt: skip
