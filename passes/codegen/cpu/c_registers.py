@@ -42,7 +42,9 @@ class CRegisters(CKernelMemory):
         base, names = self.name(), []
         for n, (_, c) in enumerate(shape.positions()):
             names.append(f"{base}_{n}")
-            self.line(f"{shape.c_type(shape.chunks[c])} {names[-1]};")
+            chunk = shape.chunks[c]
+            zeros = " = {0}" if chunk.valid < chunk.width else ""  # no lane is a denormal, which is slow
+            self.line(f"{shape.c_type(chunk)} {names[-1]}{zeros};")
         self.arrays[op.result] = RegisterArray(tuple(names), shape)
 
     def view(self, op: kernel.ViewOp) -> None:

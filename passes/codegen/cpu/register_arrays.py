@@ -20,7 +20,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from mlc.dialects import kernel
 from mlc.dialects.graph import dims_of
 from mlc.dialects.semantics.dims import parse_dim
-from mlc.dialects.types import ELEMENTS, ITEMSIZE, element_of, elements_in
+from mlc.dialects.types import ELEMENTS, ITEMSIZE, element_of, elements_in, is_narrow
 from mlc.passes.codegen.c_like.c_types import Layout, layout
 
 VARIABLES = 16
@@ -134,8 +134,9 @@ def _divides(row: int | None, array: SSAValue) -> bool:
 def _layout(array: SSAValue, row: int, lanes: int) -> Layout:
     count = elements_in(array)
     assert isinstance(count, int)
-    element = ELEMENTS[element_of(array)]
-    return layout(VectorType(element, [count // row, row]), lanes)
+    element = element_of(array)
+    signless = "i8" if is_narrow(element) else element.replace("ui", "i")  # as kernels read and write them
+    return layout(VectorType(ELEMENTS[signless], [count // row, row]), lanes)
 
 
 def rows_of(array: SSAValue, lanes: int) -> int | None:

@@ -81,6 +81,24 @@ def test_one_kernel_and_the_interpreter_agree(f: Callable[..., Any]) -> None:
     mlc.tree_map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-7), found, f(mnp.asarray(X)))
 
 
+ELEMENTS = ("float16", "bfloat16", "int8", "uint8", "uint32", "int64", "uint64", "bool", "complex64")
+
+
+@pytest.mark.parametrize("element", ELEMENTS)
+def test_elements_of_every_width(element: str) -> None:
+    xs = mnp.asarray(RNG.normal(size=(5, 3)) * 3).astype(element)
+
+    def f(xs: Any) -> Any:
+        step = lambda c, u: (c ^ u if element == "bool" else c * u + c, c)  # noqa: E731
+        last, states = mlc.scan(step, xs[0], xs, reverse=True)
+        return last, states, mlc.fori_loop(0, 4, lambda i, s: s.at[i % 3].set(s[(i + 1) % 3]), last)
+
+    tolerance = 3e-2 if "16" in element else 1e-6
+    for found, wanted in zip(mlc.jit(f, wait=True)(xs), f(xs), strict=True):
+        a, b = (np.asarray(each).astype(complex) for each in (found, wanted))
+        np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
+
+
 def test_trips_and_extents_that_callers_give() -> None:
     f = mlc.jit(lambda x, n: mlc.fori_loop(0, n, lambda i, s: s * 0.5 + x[i], 1.0), shapes={"x": ("n",)}, wait=True)
     for count in (0, 1, 3, 7):
