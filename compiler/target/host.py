@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from mlc.target.cpu import Cache, CpuTarget
-from mlc.target.named import EXTENSIONS, NAMED, X86_64_V3, X86_64_V4
+from mlc.target.named import EXTENSIONS, NAMED, X86_64_V3, X86_64_V4, core_of
 from mlc.target.rates import rates_of
 
 # The kernel's spelling of a feature where it differs from the compiler's.
@@ -21,6 +21,7 @@ KERNEL_NAMES = {
     "avx512bf16": "avx512_bf16",
     "avx512fp16": "avx512_fp16",
 }
+WIDTHS = ("fma_ports", "fma_latency", "load_ports", "issue_width")
 CPUINFO = Path("/proc/cpuinfo")
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
@@ -30,10 +31,18 @@ def detect() -> CpuTarget:
     """The host as a target named ``cpu``. Facts that the system does not report are those of the closest named
     target."""
     machine = {"AMD64": "x86_64", "arm64": "aarch64"}.get(platform.machine(), platform.machine())
-    nearest = _nearest(machine, _features(CPUINFO))
+    nearest = _with_widths(_nearest(machine, _features(CPUINFO)), CPUINFO)
     found = _caches(CACHES)
     l1, l2, l3 = (_cache(getattr(nearest, level), found.get(level, {})) for level in ("l1", "l2", "l3"))
     return replace(nearest, name="cpu", arch=machine, l1=l1, l2=l2, l3=l3, rates=rates_of(*_family(CPUINFO)))
+
+
+def _with_widths(nearest: CpuTarget, cpuinfo: Path) -> CpuTarget:
+    """``nearest`` with the ports and widths of this core, where it is one with AVX2 that the table of cores has."""
+    core = core_of(*_family(cpuinfo), _fields(cpuinfo).get("model", ""))
+    if core is None or core.vector_bits != nearest.vector_bits:
+        return nearest
+    return replace(nearest, **{name: getattr(core, name) for name in WIDTHS})
 
 
 def _family(cpuinfo: Path) -> tuple[str, str]:

@@ -47,6 +47,24 @@ CORES = (
     ),
 )  # fmt: skip
 
+MODELS: dict[tuple[str, str], dict[str, tuple[int, ...]]] = {
+    ("GenuineIntel", "6"): {
+        "haswell": (60, 63, 69, 70, 61, 71, 79, 86), "skylake": (78, 94, 142, 158, 165, 166),
+        "alderlake": (151, 154, 183, 186, 191), "gracemont": (190,),
+    },
+    ("AuthenticAMD", "23"): {"znver2": (49, 96, 104, 113, 144, 160)},
+    ("AuthenticAMD", "25"): {"znver3": (1, 33, 64, 68, 80)},
+}  # fmt: skip
+"""Cores with AVX2 by vendor and family, with the numbers of models in /proc/cpuinfo."""
+
+
+def core_of(vendor: str, family: str, model: str) -> CpuTarget | None:
+    """The core with AVX2 that a CPU has, None for one that is not in the table."""
+    cores = MODELS.get((vendor, family), {})
+    found = next((name for name, models in cores.items() if model in map(str, models)), None)
+    return next((core for core in CORES if core.name == found), None)
+
+
 NAMED = {
     target.name: target
     for target in (

@@ -198,3 +198,22 @@ def test_a_core_with_ports_of_half_a_vector_takes_two_cycles_a_pair() -> None:
     narrow, wide = targets.get("gracemont"), targets.get("alderlake")
     assert isinstance(narrow, CpuTarget) and isinstance(wide, CpuTarget)
     assert (narrow.fma_cycles(6, 2), wide.fma_cycles(6, 2)) == (12, 6)
+
+
+@pytest.mark.parametrize(
+    ("vendor", "family", "model", "level", "width"),
+    [
+        ("AuthenticAMD", 25, 33, "x86-64-v3", 6),
+        ("GenuineIntel", 6, 158, "x86-64-v3", 4),
+        ("GenuineIntel", 6, 154, "x86-64-v3", 6),
+        ("AuthenticAMD", 23, 1, "x86-64-v3", 4),  # Zen 1 is not in the table
+        ("AuthenticAMD", 25, 33, "x86-64-v4", 4),  # no core with AVX2 only
+    ],
+)
+def test_widths_of_a_detected_core(
+    tmp_path: Path, vendor: str, family: int, model: int, level: str, width: int
+) -> None:
+    (tmp_path / "cpuinfo").write_text(f"vendor_id\t: {vendor}\ncpu family\t: {family}\nmodel\t\t: {model}\n")
+    nearest = targets.get(level)
+    assert isinstance(nearest, CpuTarget)
+    assert host._with_widths(nearest, tmp_path / "cpuinfo").issue_width == width
