@@ -15,7 +15,6 @@ from mlc.driver.compile import Built, compile_source
 from mlc.driver.sources import source_of
 from mlc.errors import ArtifactError, InputError
 from mlc.options import Numerics, Options
-from mlc.runtime import Model, load
 from mlc.tools.progress import Progress
 from mlc.torch.source import is_program
 from mlc.tuning import store
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
     from mlc.driver.sources import Model as AnyModel
     from mlc.pending import PendingModel
+    from mlc.runtime import Model
     from mlc.torch.model import TorchModel
     from mlc.tuning.tuner import Tuning
 
@@ -75,7 +75,7 @@ def compile(
         target, threads, dims, numerics, embed_weights, schedule, cc, tuned, sanitize, name, peak_memory
     )
     if not wait:
-        return cast(Model, _pending(model, options, threads, cache))
+        return cast("Model", _pending(model, options, threads, cache))
     with Progress() as progress:
         built = compile_source(source_of(model, cache), options, [progress])
     if is_program(model):
@@ -173,6 +173,8 @@ def _sizes(dims: Mapping[str, int] | None) -> dict[str, int]:
 
 def open_built(built: Built, threads: int | None = None) -> Model:
     """Load a built artifact; a temporary folder stays until the model goes, since ``Model.save`` copies from it."""
+    from mlc.runtime import load  # and NumPy: not needed for an artifact alone
+
     with _named(built):
         return _owning(load(built.artifact.library, threads), built)
 
@@ -197,7 +199,7 @@ def _named(built: Built) -> Iterator[None]:
         raise ArtifactError(message, hint="'mlc compile' writes it for another one") from error
 
 
-AModel = TypeVar("AModel", bound=Model)
+AModel = TypeVar("AModel", bound="Model")
 
 
 def _owning(model: AModel, built: Built) -> AModel:

@@ -166,11 +166,12 @@ def _written(
     """Write the files in the form that ``out`` names. Returns them, and whether they come from the cache (a shared
     library may).
     """
-    from mlc.driver.artifact.source_folder import SourceFolder, refuse_other
     from mlc.driver.cache.disk_cache import Cache
     from mlc.driver.compile import compile_source, compile_static, lower_source
 
     if out.suffix == ".c":
+        from mlc.driver.artifact.source_folder import SourceFolder, refuse_other  # and NumPy
+
         refuse_other(out)
         lowered = lower_source(source, options, watching, cache=Cache.default())
         return SourceFolder(lowered, options).install(out), False

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mlc.driver.artifact.artifact import Artifact
-from mlc.driver.artifact.write_artifact import write_artifact, write_outside
 from mlc.driver.cache import known_keys
 from mlc.driver.cache.cache_key import Needs
 from mlc.driver.cache.disk_cache import Cache
@@ -52,6 +51,8 @@ def compile_source(
         if environment().debug:
             print(*reasons(source, key, cache), sep="\n", file=sys.stderr)
 
+    from mlc.driver.artifact.write_artifact import write_artifact  # and NumPy: not needed for one from the cache
+
     with compiled_runtime(options, toolchain, cache):  # while the passes run
         lowered = lower_source(source, options, instruments, cache=cache if reuse else None)
 
@@ -63,6 +64,8 @@ def compile_source(
 
 def compile_static(source: Source, options: Options, suffix: str, instruments: Sequence[Instrument] = ()) -> Artifact:
     """A model as an archive (``.a``) or one object (``.o``), to link it into a program."""
+    from mlc.driver.artifact.write_artifact import write_outside
+
     toolchain = backend_of(options.target).toolchain(options.cc)
     cache = Cache.default()
     lowered = lower_source(source, options, instruments, cache=cache)

@@ -15,8 +15,6 @@ from contextlib import suppress
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-import numpy as np
-
 KNOWN = {"mlc", "numpy", "onnx", "xdsl", "islpy", "builtins"} | sys.stdlib_module_names
 INSTALLED = ("site-packages", "dist-packages")
 
@@ -67,7 +65,7 @@ class _Walk:
                 self.values(sorted(value, key=repr))
             case dict():
                 self.values(item for pair in value.items() for item in pair)
-            case np.ndarray() if not value.dtype.hasobject:
+            case _ if _is_array(value) and not value.dtype.hasobject:
                 self.values((value.dtype.str, value.shape, value.tobytes()))
             case _:
                 self.instance(value)
@@ -147,3 +145,9 @@ def _captured(function: FunctionType) -> Iterable[Any]:
     for cell in function.__closure__ or ():
         with suppress(ValueError):  # the variable has no value yet
             yield cell.cell_contents
+
+
+def _is_array(value: Any) -> bool:
+    """Whether a value is an array of NumPy: none is where nobody has imported that."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.ndarray)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -90,6 +91,24 @@ def test_the_second_compilation_comes_from_the_cache(pipeline: FakePipeline, mod
     mlc.compile(model, numerics="strict")
     mlc.compile(model, dims={"n": 4})
     assert pipeline.runs == 3
+
+
+WITHOUT = """
+import sys
+sys.modules.update(dict.fromkeys(["numpy", "cffi", "onnx", "xdsl", "islpy"]))  # None: importing one is an error
+from mlc.cli import main
+main(sys.argv[1:])
+"""
+
+
+def test_an_artifact_comes_from_the_cache_without_numpy(pipeline: FakePipeline, model: Path, tmp_path: Path) -> None:
+    library = tmp_path / "net.so"
+    assert command("compile", model, "-o", library) == 0
+    library.unlink()
+    arguments = [sys.executable, "-c", WITHOUT, "compile", str(model), "-o", str(library)]
+    done = subprocess.run(arguments, capture_output=True, text=True)
+    assert done.returncode == 0 and "taken from the cache" in done.stderr, done.stderr
+    np.testing.assert_allclose(mlc.load(library)(X), tiny.reference(X), rtol=1e-6)
 
 
 def test_a_damaged_artifact_is_compiled_again(pipeline: FakePipeline, model: Path, own_cache: Path) -> None:
