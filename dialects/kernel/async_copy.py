@@ -112,7 +112,8 @@ class AsyncCopyOp(TileAccess):
             "width": IntegerAttr(width, i64),
             "valid_axes": axes_of(valid),
         }
-        super().__init__(operands=[buffer, offset, dynamic, target, at, [*valid.values()], when], properties=properties)
+        operands = [[buffer], [offset], dynamic, [target], [at], [*valid.values()], [when] if when else []]
+        super().__init__(operands, properties)
 
     @property
     def extents(self) -> tuple[int, ...]:

@@ -80,10 +80,8 @@ class ReadOp(TileAccess):
     ):
         static, dynamic = split_strides(strides)
         properties = {"strides": static, "odd": UnitAttr() if odd else None, "valid_axes": axes_of(valid)}
-        limits = [*valid.values()]
-        super().__init__(
-            operands=[buffer, offset, dynamic, lanes, limits], properties=properties, result_types=[result]
-        )
+        operands = [[buffer], [offset], dynamic, [lanes] if lanes else [], [*valid.values()]]
+        super().__init__(operands, properties, [result])
 
 
 @irdl_op_definition
@@ -117,7 +115,8 @@ class WriteOp(TileAccess):
     ):
         static, dynamic = split_strides(strides)
         properties = {"strides": static, "valid_axes": axes_of(valid)}
-        super().__init__(operands=[value, buffer, offset, dynamic, lanes, [*valid.values()]], properties=properties)
+        operands = [[value], [buffer], [offset], dynamic, [lanes] if lanes else [], [*valid.values()]]
+        super().__init__(operands, properties)
 
 
 @irdl_op_definition

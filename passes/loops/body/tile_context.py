@@ -133,4 +133,4 @@ def broadcast(out: IndexBuilder, value: Value, axes: frozenset[str], context: Ti
     type_ = vector_type(element_type(value.ssa.type), axes, context.axes)
     if value.ssa.type == type_ or not isinstance(type_, VectorType):
         return value.ssa
-    return out.emit(vector.BroadcastOp(value.ssa, type_))
+    return out.emit(vector.BroadcastOp.create(operands=[value.ssa], result_types=[type_]))
