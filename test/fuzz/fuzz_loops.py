@@ -1,6 +1,6 @@
 """Random small loops, compiled, batched and differentiated, beside NumPy's float64.
 
-    python test/fuzz/fuzz_loops.py --count 200 --seed 0
+    python test/fuzz/fuzz_loops.py --count 200 --seed 0 [--target x86-64-v3]
 
 What disagrees is printed with its seed; the exit status is 1 then.
 """
@@ -20,11 +20,11 @@ import mlc
 CLOSE, STEP, AGREE = 1e-9, 1e-5, 1e-3
 
 
-def one(seed: int, transforms: bool = True) -> str:
+def one(seed: int, transforms: bool = True, target: str = "cpu") -> str:
     """What is wrong with a program; empty where nothing is."""
     program = LoopProgram.drawn(seed)
     inputs = program.inputs(seed + 1)
-    compiled = mlc.jit(lambda *xs: program(ByMlc(), *xs), wait=True)
+    compiled = mlc.jit(lambda *xs: program(ByMlc(), *xs), wait=True, target=target)
     wanted = [np.asarray(each) for each in program(ByNumPy(), *inputs)]
     if what := differ("compiled", [np.asarray(each) for each in compiled(*inputs)], wanted):
         return f"{program}: {what}"
@@ -86,10 +86,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python test/fuzz/fuzz_loops.py", description=__doc__)
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--target", default="cpu", help="Of programs without transforms.")
     given = parser.parse_args()
     wrong = 0
     for seed in range(given.seed, given.seed + given.count):
-        if what := one(seed):
+        if what := one(seed, target=given.target):
             wrong += 1
             print(f"seed {seed}: {what}", flush=True)
     print(f"{given.count} programs: {given.count - wrong} agree")
