@@ -147,3 +147,13 @@ def test_captured_arrays_are_indexed_by_traced_values() -> None:
 def test_numpy_functions_on_traced_arrays_say_what_to_write() -> None:
     with pytest.raises(TraceError, match=r"NumPy asks for the elements.*mlc\.numpy"):
         mlc.jit(lambda x: np.linalg.norm(x))(X)
+
+
+def test_further_arguments_of_repeated_calls() -> None:
+    """The short way of calls like the one before is also that of ``*xs``: other counts and trees are other programs."""
+    f = mlc.jit(lambda a, *xs: sum((x[0] * x[1] if isinstance(x, tuple) else x for x in xs), a * 2), wait=True)
+    a, b = np.arange(3.0), np.ones(3)
+    for given in ((a, b), (a,), (a, b, a), (a, (a, b)), (a, (a, b), b), (a, a, 2.0)):
+        wanted = sum((x[0] * x[1] if isinstance(x, tuple) else x for x in given[1:]), given[0] * 2)
+        for _ in range(3):
+            np.testing.assert_array_equal(f(*given), wanted)

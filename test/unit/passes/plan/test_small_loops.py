@@ -143,3 +143,8 @@ def test_an_error_in_a_loop_names_the_line() -> None:
     run = mlc.jit(lambda x: mlc.fori_loop(0, 9, lambda i, s: s.at[i].add(1.0, mode="check"), x), wait=True)
     with pytest.raises(RunError, match=r"test_small_loops.py:\d+.*outside of a dimension of 7"):
         run(X)
+
+
+def test_loops_of_a_gpu_stay_in_the_host_program() -> None:
+    plan = mlc.jit(lambda x: mlc.fori_loop(0, 4, lambda i, s: s * 0.5, x), target="cuda:sm_90").ir("plan", X)
+    assert "rt.loop" in plan and "kernel.repeat" not in plan and "apart" not in plan
