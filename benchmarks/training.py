@@ -31,6 +31,7 @@ from rich.table import Table
 
 import mlc
 import mlc.numpy as mnp
+from benchmarks import limits
 from benchmarks.training_networks import NETWORKS, OURS, Network, jax_functions, torch_functions
 from benchmarks.training_twins import in_float64
 
@@ -110,10 +111,10 @@ def jaxs(network: Network) -> Step:
     return run
 
 
-def maker(library: str, threads: int) -> Callable[[Network], Step]:
+def maker(library: str, threads: int, target: str = limits.HERE) -> Callable[[Network], Step]:
     """What makes the step of a network in a library."""
     return {
-        "mlc": lambda network: ours(network, threads),
+        "mlc": lambda network: ours(network, threads, target),
         "torch": lambda network: torchs(network, False),
         "torch.compile": lambda network: torchs(network, True),
         "jax": jaxs,
@@ -163,10 +164,12 @@ def main(
     cpu: Annotated[bool, typer.Option("--cpu", help="Time of CPUs, on a busy machine with --threads 1.")] = False,
     processes: Annotated[bool, typer.Option(help="Compile time and memory, in processes of their own.")] = True,
     alone: Annotated[str, typer.Option(help="Only one library: seconds of the first step, MiB.")] = "",
+    target: Annotated[str, typer.Option(help="The CPU to compile for; torch is kept to its AVX2.")] = limits.HERE,
 ) -> None:
     """Measure training steps beside torch and JAX."""
     threads = threads or len(os.sched_getaffinity(0))
     os.environ.setdefault("XLA_FLAGS", f"--xla_cpu_multi_thread_eigen=true intra_op_parallelism_threads={threads}")
+    os.environ.update(limits.environment(target))
     libraries = ["mlc", *filter(None, peers.split(","))]
     if alone.startswith("torch") or not alone:
         import torch
@@ -180,7 +183,10 @@ def main(
     table = Table("network", *columns, "compile s", "CPU s", "MiB", "torch MiB", "mlc / torch")
     errors = Table("network", *libraries, title="Losses of the first steps: most distance from torch in float64")
     for name in names or NETWORKS:
-        losses, timed = _measured(name, libraries, rounds, threads, cpu) if rounds else ({}, ["-"] * len(columns))
+        losses: dict[str, list[float]] = {}
+        timed = ["-"] * len(columns)
+        if rounds:
+            losses, timed = _measured(name, libraries, rounds, threads, cpu, target)
         table.add_row(name, *timed, *_processes(name, threads, processes))
         errors.add_row(name, *_errors(name, losses))
     Console(width=150).print(f"{threads} threads, time of {'CPUs' if cpu else 'the clock'}", table)
@@ -189,11 +195,11 @@ def main(
 
 
 def _measured(
-    name: str, libraries: list[str], rounds: int, threads: int, cpu: bool
+    name: str, libraries: list[str], rounds: int, threads: int, cpu: bool, target: str = limits.HERE
 ) -> tuple[dict[str, list[float]], list[str]]:
     """The losses of each library; milliseconds of a step, and the ratios of the others over the first."""
     network = NETWORKS[name](np.random.default_rng(7))
-    steps = {key: maker(key, threads)(network) for key in libraries}
+    steps = {key: maker(key, threads, target)(network) for key in libraries}
     losses = {key: [step()] for key, step in steps.items()}
     times: dict[str, list[float]] = {key: [] for key in steps}
     clock = time.process_time if cpu else time.perf_counter
