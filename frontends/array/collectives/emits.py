@@ -11,8 +11,10 @@ from mlc.frontends.build.tensors import Tensor
 
 
 @linear
-def all_reduce(build: Builder, operands: Sequence[Tensor], fn: str) -> Tensor:
-    return build.emit(comm.AllReduceOp(fn, build.value(operands[0])))
+def all_reduce(
+    build: Builder, operands: Sequence[Tensor], fn: str, group: tuple[int, int, int] | None = None
+) -> Tensor:
+    return build.emit(comm.AllReduceOp(fn, build.value(operands[0]), None if group is None else comm.Group(*group)))
 
 
 @linear

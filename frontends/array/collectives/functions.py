@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from mlc.dialects.comm import Group
 from mlc.dialects.comm.world import current
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes, trees
@@ -52,6 +53,14 @@ def _all_reduce(x: Array, op: str) -> Array:
     if op == "mean":
         return _mean(x, _all_reduce)
     return _combined(x, op, lambda given, fn: apply(emits.all_reduce, [given], (fn,), given.element, given.shape))
+
+
+def all_reduce_in(x: Array, group: Group) -> Array:
+    """The sum of ``x`` over the ranks of each group, on each of them. It has no derivative."""
+    numbers = group.size, group.stride, group.world
+    return _combined(
+        x, "sum", lambda given, fn: apply(emits.all_reduce, [given], (fn, numbers), given.element, given.shape)
+    )
 
 
 def reduce_scatter(x: Any, op: str = "sum", axis: int = 0, ranks: int | None = None, ahead: bool = False) -> Any:
