@@ -14,6 +14,8 @@ typedef int (*Run)(void *, const void *const *, void *const *, const int64_t *, 
 typedef struct {
   PyObject *name, *dtype, *shape; /* the last two as numpy.empty takes them */
   int words;                      /* of str, which C gets as pointers */
+  int hidden;                     /* an output that has the size of others, for the caller of C */
+  PyObject *sizes;                /* NULL, or where the extents of an output are: an output's number, or -1: in shape */
   Py_ssize_t rank, extents[];
 } Spec;
 
@@ -25,7 +27,7 @@ typedef struct {
   Run run;
   void *model;
   const int64_t *dims;
-  int inputs, outputs;
+  int inputs, outputs, shown; /* shown: outputs that Python gets */
   Spec *specs[MOST]; /* of inputs, then of outputs */
 } Call;
 
@@ -37,22 +39,23 @@ static int fits(const Call *call, PyObject *value, const Spec *spec) {
   return (array->flags & FITS) == FITS;
 }
 
-/* The arrays of one run as C has them. Of strings those are blocks of pointers, to be freed. */
+/* The arrays of one run as C has them, and the objects that own them: arrays of outputs, NULL for those of strings, and
+ * blocks of pointers to strings. */
 typedef struct {
   const void *read[MOST];
   void *written[MOST];
-  PyObject *blocks[MOST];
-  int count; /* of blocks */
-} Run_arrays;
+  PyObject *results[MOST], *blocks[MOST];
+  int made, packed; /* how many of each */
+} Arrays;
 
 /* Takes over a block. NULL if there is none. */
-static void *pointers_in(Run_arrays *arrays, PyObject *block) {
+static void *pointers_in(Arrays *arrays, PyObject *block) {
   if (!block) return NULL;
-  arrays->blocks[arrays->count++] = block;
+  arrays->blocks[arrays->packed++] = block;
   return PyBytes_AS_STRING(block);
 }
 
-static int read_all(const Call *call, PyObject *const *values, Run_arrays *arrays) {
+static int read_all(const Call *call, PyObject *const *values, Arrays *arrays) {
   for (int n = 0; n < call->inputs; n++)
     if (!fits(call, values[n], call->specs[n])) return 0;
   for (int n = 0; n < call->inputs; n++) {
@@ -63,78 +66,90 @@ static int read_all(const Call *call, PyObject *const *values, Run_arrays *array
   return 1;
 }
 
-/* One output. */
-static PyObject *made_one(const Call *call, const Spec *spec, Run_arrays *arrays, int n) {
-  PyObject *array = PyObject_Vectorcall(call->empty, (PyObject *[]){spec->shape, spec->dtype}, 2, NULL);
-  if (!array || !spec->words) return arrays->written[n] = array ? ((Array *)array)->data : NULL, array;
-  Py_ssize_t bytes = elements_of((Array *)array) * (Py_ssize_t)sizeof(char *);
-  arrays->written[n] = pointers_in(arrays, PyBytes_FromStringAndSize(NULL, bytes));
-  if (!arrays->written[n]) Py_CLEAR(array);
-  return array;
+static PyObject *new_array(const Call *call, const Spec *spec, PyObject *shape) {
+  return PyObject_Vectorcall(call->empty, (PyObject *[]){shape, spec->dtype}, 2, NULL);
 }
 
-static PyObject *made(const Call *call, Run_arrays *arrays) {
-  PyObject *results = call->outputs == 1 ? NULL : PyTuple_New(call->outputs);
-  if (call->outputs != 1 && !results) return NULL;
+static int make_all(const Call *call, Arrays *arrays) {
+  for (; arrays->made < call->outputs; arrays->made++) {
+    const Spec *spec = call->specs[call->inputs + arrays->made];
+    Py_ssize_t bytes = sizeof(char *);
+    for (Py_ssize_t n = 0; n < spec->rank; n++) bytes *= spec->extents[n];
+    PyObject *array = spec->words ? NULL : new_array(call, spec, spec->shape);
+    arrays->results[arrays->made] = array;
+    arrays->written[arrays->made] = spec->words ? pointers_in(arrays, PyBytes_FromStringAndSize(NULL, bytes))
+                                                : array ? ((Array *)array)->data : NULL;
+    if (spec->words ? !arrays->written[arrays->made] : !array) return 0;
+  }
+  return 1;
+}
+
+/* The shape of an output in this run. */
+static PyObject *shape_of(const Spec *spec, const Arrays *arrays) {
+  if (!spec->sizes) return Py_NewRef(spec->shape);
+  PyObject *shape = PyTuple_New(spec->rank);
+  for (Py_ssize_t n = 0; shape && n < spec->rank; n++) {
+    Py_ssize_t from = PyLong_AsSsize_t(PyTuple_GET_ITEM(spec->sizes, n));
+    PyObject *extent = PyLong_FromLongLong(from < 0 ? spec->extents[n] : *(const int64_t *)arrays->written[from]);
+    if (extent) PyTuple_SET_ITEM(shape, n, extent); else Py_CLEAR(shape);
+  }
+  return shape;
+}
+
+/* Makes the arrays of strings of a run that has ended. 0: an exception is set. */
+static int make_words(const Call *call, Arrays *arrays) {
   for (int n = 0; n < call->outputs; n++) {
-    PyObject *array = made_one(call, call->specs[call->inputs + n], arrays, n);
-    if (!results) return array;
-    if (!array) return Py_DECREF(results), NULL;
-    PyTuple_SET_ITEM(results, n, array);
+    const Spec *spec = call->specs[call->inputs + n];
+    if (!spec->words) continue;
+    PyObject *shape = shape_of(spec, arrays);
+    arrays->results[n] = shape ? new_array(call, spec, shape) : NULL;
+    Py_XDECREF(shape);
+    if (!arrays->results[n] || unpacked(arrays->written[n], (Array *)arrays->results[n])) return 0;
   }
-  return results;
+  return 1;
 }
 
-static PyObject *result(const Call *call, PyObject *results, int n) {
-  return call->outputs == 1 ? results : PyTuple_GET_ITEM(results, n);
-}
-
-/* The results of a run that has ended, or NULL and an exception; takes them over. */
-static PyObject *ended(const Call *call, PyObject *results, const Run_arrays *arrays, int failed) {
-  for (int n = 0; !failed && n < call->outputs; n++) {
-    if (!call->specs[call->inputs + n]->words) continue;
-    if (!unpacked(arrays->written[n], (Array *)result(call, results, n))) continue;
-    return Py_DECREF(results), NULL;
+/* {name: output}, the output, or a tuple of several. */
+static PyObject *collected(const Call *call, const Arrays *arrays, int by_name) {
+  PyObject *all = by_name ? PyDict_New() : PyTuple_New(call->shown);
+  for (int n = 0, at = 0; all && n < call->outputs; n++) {
+    const Spec *spec = call->specs[call->inputs + n];
+    if (spec->hidden) continue;
+    if (!by_name && call->shown == 1) return Py_DECREF(all), Py_NewRef(arrays->results[n]);
+    if (!by_name) PyTuple_SET_ITEM(all, at++, Py_NewRef(arrays->results[n]));
+    else if (PyDict_SetItem(all, spec->name, arrays->results[n])) Py_CLEAR(all);
   }
-  if (!failed) return results;
-  Py_DECREF(results);
-  return PyObject_CallMethod(PyTuple_GET_ITEM(call->owner, 0), "raise_failure", NULL);
+  return all;
 }
 
-/* The output, or a tuple of several; None where the arrays differ. A run that fails is not run again, as it may have
+enum { FAILED = 1 /* more: an output whose size only a run knows does not fit; the library repeats that with room */ };
+
+/* The results of a run; None where the arrays differ or do not fit. A run that fails is not run again, as it may have
  * updated state: the library raises the error. */
-static PyObject *on(const Call *call, PyObject *const *values) {
-  Run_arrays arrays;
-  arrays.count = 0;
-  PyObject *results = read_all(call, values, &arrays) ? made(call, &arrays) : NULL;
-  if (results) {
-    int failed;
-    Py_BEGIN_ALLOW_THREADS
-    failed = call->run(call->model, arrays.read, arrays.written, call->dims, NULL);
-    Py_END_ALLOW_THREADS
-    results = ended(call, results, &arrays, failed);
-  } else {
-    PyErr_Clear();
-    results = Py_NewRef(Py_None);
-  }
-  while (arrays.count) Py_DECREF(arrays.blocks[--arrays.count]);
+static PyObject *results_of(const Call *call, PyObject *const *values, Arrays *arrays, int by_name) {
+  if (!read_all(call, values, arrays) || !make_all(call, arrays)) return PyErr_Clear(), Py_NewRef(Py_None);
+  int failed;
+  Py_BEGIN_ALLOW_THREADS
+  failed = call->run(call->model, arrays->read, arrays->written, call->dims, NULL);
+  Py_END_ALLOW_THREADS
+  if (failed > FAILED) return Py_NewRef(Py_None);
+  if (failed) return PyObject_CallMethod(PyTuple_GET_ITEM(call->owner, 0), "raise_failure", NULL);
+  return make_words(call, arrays) ? collected(call, arrays, by_name) : NULL;
+}
+
+static PyObject *on(const Call *call, PyObject *const *values, int by_name) {
+  Arrays arrays;
+  arrays.made = arrays.packed = 0;
+  PyObject *results = results_of(call, values, &arrays, by_name);
+  while (arrays.packed) Py_DECREF(arrays.blocks[--arrays.packed]);
+  while (arrays.made) Py_XDECREF(arrays.results[--arrays.made]);
   return results;
 }
 
 static PyObject *run(PyObject *self, PyObject *const *values, size_t flagged, PyObject *names) {
   const Call *call = (const Call *)self;
   if (names || PyVectorcall_NARGS(flagged) != call->inputs) Py_RETURN_NONE;
-  return on(call, values);
-}
-
-/* {name: output} of what ``on`` gives; takes that over. */
-static PyObject *by_name(const Call *call, PyObject *results) {
-  PyObject *named = PyDict_New();
-  for (int n = 0; named && n < call->outputs; n++) {
-    if (PyDict_SetItem(named, call->specs[call->inputs + n]->name, result(call, results, n))) Py_CLEAR(named);
-  }
-  Py_DECREF(results);
-  return named;
+  return on(call, values, 0);
 }
 
 /* The same of {name: array}, which gives {name: output}. The dictionary may change during the run: it keeps nothing. */
@@ -148,21 +163,24 @@ static PyObject *named(PyObject *self, PyObject *inputs) {
     Py_INCREF(values[count]);
   }
   PyErr_Clear();
-  PyObject *results = count == call->inputs ? on(call, values) : Py_NewRef(Py_None);
+  PyObject *results = count == call->inputs ? on(call, values, 1) : Py_NewRef(Py_None);
   while (count) Py_DECREF(values[--count]);
-  return !results || results == Py_None ? results : by_name(call, results);
+  return results;
 }
 
 static Spec *spec_of(PyObject *item) {
-  PyObject *name, *shape, *dtype;
-  if (!PyArg_ParseTuple(item, "UO!O", &name, &PyTuple_Type, &shape, &dtype)) return NULL;
+  PyObject *name, *shape, *dtype, *sizes = NULL;
+  int hidden = 0;
+  PyTypeObject *tuple = &PyTuple_Type;
+  if (!PyArg_ParseTuple(item, "UO!O|pO!", &name, tuple, &shape, &dtype, &hidden, tuple, &sizes)) return NULL;
   PyObject *words = PyObject_GetAttrString(dtype, "hasobject");
   if (!words) return NULL;
   Py_DECREF(words); /* True and False live on */
   Py_ssize_t rank = PyTuple_GET_SIZE(shape);
   Spec *spec = PyMem_Malloc(sizeof(Spec) + rank * sizeof(Py_ssize_t));
   if (!spec) return (Spec *)PyErr_NoMemory();
-  spec->rank = rank, spec->words = words == Py_True;
+  spec->rank = rank, spec->words = words == Py_True, spec->hidden = hidden;
+  spec->sizes = Py_XNewRef(sizes);
   spec->name = Py_NewRef(name), spec->shape = Py_NewRef(shape), spec->dtype = Py_NewRef(dtype);
   for (Py_ssize_t n = 0; n < rank; n++) spec->extents[n] = PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, n));
   return spec;
@@ -185,6 +203,7 @@ static PyObject *create(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(
     PyObject *item = n < count ? PyTuple_GET_ITEM(inputs, n) : PyTuple_GET_ITEM(outputs, n - count);
     call->specs[n] = spec_of(item);
     if (n < count) call->inputs++; else call->outputs++;
+    if (n >= count && call->specs[n] && !call->specs[n]->hidden) call->shown++;
   }
   if (!PyErr_Occurred()) return (PyObject *)call;
   Py_DECREF(call);
@@ -198,6 +217,7 @@ static void destroy(PyObject *self) {
     Py_DECREF(call->specs[n]->name);
     Py_DECREF(call->specs[n]->shape);
     Py_DECREF(call->specs[n]->dtype);
+    Py_XDECREF(call->specs[n]->sizes);
     PyMem_Free(call->specs[n]);
   }
   Py_XDECREF(call->owner);

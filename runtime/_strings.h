@@ -17,7 +17,7 @@ typedef struct {
   int flags;
 } Array;
 
-enum { RECENT = 64 /* pointers whose str is remembered; a power of two */ };
+enum { RECENT = 2048 /* pointers whose str is remembered; a power of two */ };
 
 static Py_ssize_t elements_of(const Array *array) {
   Py_ssize_t count = 1;
@@ -52,15 +52,18 @@ static PyObject *packed(const Array *array) {
   return block;
 }
 
-/* Puts the str of each pointer into an array of objects. Equal pointers near each other, such as labels, get one str.
- * -1: an exception is set. */
+/* Puts the str of each pointer into an array of objects. Equal pointers, such as those of labels and of words of a
+ * text, mostly get one str. -1: an exception is set. */
 static int unpacked(const char *const *pointers, const Array *array) {
   PyObject **to = array->data;
-  const char *known[RECENT] = {NULL};
-  Py_ssize_t where[RECENT];
-  for (Py_ssize_t n = 0, count = elements_of(array); n < count; n++) {
+  Py_ssize_t count = elements_of(array), where[RECENT];
+  const char *known[RECENT];
+  size_t mask = RECENT - 1;
+  while (mask > (size_t)count) mask >>= 1;
+  memset(known, 0, (mask + 1) * sizeof *known);
+  for (Py_ssize_t n = 0; n < count; n++) {
     const char *text = pointers[n];
-    size_t at = ((uintptr_t)text >> 3 ^ (uintptr_t)text) % RECENT;
+    size_t at = (size_t)((uint64_t)(uintptr_t)text * 0x9e3779b97f4a7c15u >> 40) & mask;
     PyObject *made = text == known[at] ? Py_NewRef(to[where[at]])
                                        : PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
     if (!made) return -1;

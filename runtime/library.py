@@ -19,7 +19,7 @@ import numpy as np
 from _cffi_backend import FFI  # cffi's own FFI is this one and a parser of C, which takes 30 ms to load
 
 from mlc.errors import ArtifactError, InputError, RunError
-from mlc.runtime import memory
+from mlc.runtime import exprs, memory
 from mlc.runtime.loader import find_prefix, open_library
 from mlc.runtime.signature import POINTERS, STRINGS, TensorSpec
 from mlc.runtime.weights import check_weights
@@ -187,17 +187,33 @@ class Library:
         return replace(plan, repeat=repeat, repeat_named=repeat.named) if repeat else plan
 
     def _repeat(self, plan: Plan, inputs: Sequence[Array], outputs: Sequence[TensorSpec]) -> Any:
-        """Returns the ``Call`` for these arrays; None if they are too many, or not NumPy's."""
+        """Returns the ``Call`` for these arrays; None if they are too many, or not NumPy's, or only a run knows the
+        sizes of an output of numbers."""
         too_many = len(inputs) + len(outputs) > MAX_ARRAYS
         if Call is None or too_many or any(type(a) is not np.ndarray for a in inputs):
             return None
         run, model, dims = (int(_ffi.cast("intptr_t", each)) for each in (self._c.run, self._model, plan.values))
         entries = zip(self.signature["inputs"], inputs, strict=True)
         given = tuple((e["name"], a.shape, STRINGS if e["dtype"] == "str" else a.dtype) for e, a in entries)
-        made = tuple((n, shape, s.dtype) for (n, shape, _), s in zip(plan.outputs, outputs, strict=True))
-        if _unpacked is None and STRINGS in [dtype for _, _, dtype in given + made]:
+        made = self._made(plan, outputs)
+        if made is None or (_unpacked is None and STRINGS in [entry[2] for entry in given + made]):
             return None
         return Call((self, plan.values), run, model, dims, plan.empty, np.ndarray, given, made)
+
+    def _made(self, plan: Plan, specs: Sequence[TensorSpec]) -> tuple[tuple[Any, ...], ...] | None:
+        """Returns the outputs of a ``Call``; None if it cannot make them: numbers whose size only a run knows."""
+        sizes = {entry["name"]: entry["output"] for entry in self.signature.get("sizes", ())}
+        plain = tuple((name, shape, spec.dtype) for (name, shape, _), spec in zip(plan.outputs, specs, strict=True))
+        if not sizes:
+            return plain
+        made: list[tuple[Any, ...]] = []
+        for index, spec in enumerate(specs):
+            sized = {d for d in spec.shape if isinstance(d, str) and exprs.names(d) & sizes.keys()}
+            if sized and (spec.dtype != STRINGS or spec.optional or not sized <= sizes.keys()):
+                return None
+            where = (tuple(sizes[d] if isinstance(d, str) and d in sized else -1 for d in spec.shape),)
+            made.append((*plain[index], index in sizes.values(), *(where if sized else ())))
+        return tuple(made)
 
     def _shape_of_output(self, index: int, spec: TensorSpec, values: Any) -> tuple[int, ...]:
         shape = _ffi.new("int64_t[]", len(spec.shape))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from numbers import Integral
 from os import PathLike
 from pathlib import Path
@@ -380,10 +379,7 @@ class Model:
     def _plan_with(self, capacity: Mapping[str, int], library: Library, inputs: Sequence[Array]) -> Plan:
         dims = solve_dims(self.inputs, [array.shape for array in inputs], self.dims)
         check_guards(self.signature.get("guards", ()), dims)
-        plan = library.plan({**dims, **capacity}, inputs, self._all_outputs)
-        if self._runtime_dims:
-            return replace(plan, repeat=nothing, repeat_named=nothing)
-        return plan
+        return library.plan({**dims, **capacity}, inputs, self._all_outputs)
 
 
 def load(path: str | PathLike[str], threads: int | None = None, verify: bool = False, context: Any = None) -> Model:

@@ -127,3 +127,69 @@ def test_threads_have_their_own_strings(net, rng):
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(run, calls))
+
+
+PIECES = """<ir_version: 10, opset_import: ["" : 20]>
+pieces (string[n] x) => (string[n,m] y, int64[n] counts, string[k] found) {
+  y, counts = StringSplit <delimiter = ","> (x)
+  found = Unique <sorted = 1> (x)
+}"""
+
+
+def assert_split(found: tuple[np.ndarray[Any, Any], ...], lines: Any) -> None:
+    rows = [line.split(",") for line in lines]
+    width = max(map(len, rows), default=0)
+    assert found[0].shape == (len(rows), width)
+    assert found[0].tolist() == [row + [""] * (width - len(row)) for row in rows]
+    assert found[1].tolist() == [len(row) for row in rows]
+    assert found[2].tolist() == sorted(set(lines))
+
+
+def lines_of(rng: np.random.Generator, n: int, most: int) -> np.ndarray[Any, Any]:
+    words = np.array(["a", "é", "long word", "x" * 70], object)
+    return np.array([",".join(rng.choice(words, rng.integers(0, most + 1))) for _ in range(n)], object)
+
+
+def test_sizes_that_only_a_run_knows(rng):
+    with mlc.compile(onnx.parser.parse_model(PIECES), "cpu", 1) as model:
+        for n, most in ((3, 2), (3, 2), (3, 9), (3, 200), (3, 1), (0, 1), (1, 0), (400, 3), (400, 30)):
+            for _ in range(2):
+                lines = lines_of(rng, n, most)
+                assert_split(model(lines), lines)
+                by_name = model.run({"x": lines})
+                assert list(by_name) == ["y", "counts", "found"]
+                assert_split(tuple(by_name.values()), lines)
+
+
+@pytest.mark.skipif(library._unpacked is None, reason="installed without a C compiler")
+def test_such_sizes_go_the_short_way(rng, monkeypatch):
+    with mlc.compile(onnx.parser.parse_model(PIECES), "cpu", 1) as model:
+        model(lines_of(rng, 7, 5))
+        monkeypatch.setattr(model, "_execute", None)
+        for most in (5, 1, 3):
+            lines = lines_of(rng, 7, most)
+            assert_split(model(lines), lines)
+
+
+def test_one_output_of_such_a_size(rng):
+    text = PIECES.replace(", int64[n] counts, string[k] found", "").replace("  found = Unique <sorted = 1> (x)\n", "")
+    with mlc.compile(onnx.parser.parse_model(text), "cpu", 1) as model:
+        for most in (4, 4, 40, 2):
+            lines = lines_of(rng, 5, most)
+            rows = [line.split(",") for line in lines]
+            width = max(map(len, rows))
+            wanted = [row + [""] * (width - len(row)) for row in rows]
+            assert model(lines).tolist() == wanted
+            assert model.run({"x": lines})["y"].tolist() == wanted
+
+
+def test_a_size_that_outgrows_its_room(rng):
+    head = PIECES.split("{")[0].replace(", int64[n] counts, string[k] found", "")
+    text = head.replace('"" : 20', '"com.microsoft" : 1')
+    tokenizer = 'com.microsoft.Tokenizer <mark = 0, mincharnum = 1, pad_value = "", separators = [","]>'
+    with mlc.compile(onnx.parser.parse_model(f"{text}{{ y = {tokenizer} (x) }}"), "cpu", 1) as model:
+        for most in (3, 3, 100, 100, 2, 500):
+            lines = lines_of(rng, 5, most)
+            rows = [[word for word in line.split(",") if word] for line in lines]
+            width = max(map(len, rows))
+            assert model(lines).tolist() == [row + [""] * (width - len(row)) for row in rows]
