@@ -350,3 +350,13 @@ def test_the_room_for_a_size_is_the_callers_in_c(tmp_path: Path) -> None:
     subprocess.run([*compiler, "main.c", "./open.so", "-Wl,-rpath,$ORIGIN", "-o", "main"], cwd=tmp_path, check=True)
     result = subprocess.run(["./main"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert result.stdout == "3 to 29"
+
+
+@pytest.mark.parametrize("wanted", [(2, 3, 4), (4,), (3, 1, 4), (0,)])
+def test_an_open_dimension_expands_to_a_known_size(wanted: tuple[int, ...]) -> None:
+    """Its extent is 1 or that size; any other is refused, as onnxruntime refuses it."""
+    expand, x = node("Expand", "x shape", "y"), (FLOAT, [1, 1, "k"])
+    proto = model([expand], {"x": x}, {"y": (FLOAT, None)}, {"shape": ints(*wanted)})
+    agree(proto, *({"x": X[:1, None, :k]} for k in {1, wanted[-1]}))
+    with mlc.compile(proto, "cpu", 1) as net, pytest.raises(RunError, match="accepts only"):
+        net.run({"x": X[:1, None, :3]})

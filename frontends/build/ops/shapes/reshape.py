@@ -90,6 +90,9 @@ def _broadcast_index(n: int, d: DimLike, common: DimLike) -> str:
 def _common_extent(build: Builder, n: int, d: DimLike, wanted: DimLike) -> DimLike:
     """The common extent of a dimension and a wanted one."""
     what = f"dimension {n} of the shape, beside {d},"
+    if isinstance(wanted, int) and wanted != 1 and not isinstance(d, int):
+        build.require_equal((d - 1) * (d - wanted), 0)
+        return wanted
     if not is_runtime(wanted):
         return wanted if d == 1 else d
     if d == 1:
