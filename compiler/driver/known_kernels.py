@@ -93,8 +93,9 @@ class KnownKernels:
 
     def remember(self, module: ModuleOp, printed: Mapping[str, str]) -> None:
         """Write the kernels that were lowered now; ``printed``: kernel -> C function."""
+        functions = functions_of(module)
         for name, (key, facts) in self.lowered.items():
-            if (each := known_of(functions_of(module)[name], printed[name], facts)) is not None:
+            if name in functions and (each := known_of(functions[name], printed[name], facts)) is not None:
                 with self.cache.stage(KIND, key) as folder:
                     self._write(folder, key, each)
 

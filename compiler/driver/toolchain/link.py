@@ -31,7 +31,6 @@ from mlc.driver.toolchain.external_libraries import ExternalFlags, external_flag
 from mlc.driver.toolchain.failures import failure, fault, not_started, reason_of
 from mlc.driver.toolchain.hidden_names import INCLUDE, NAMES
 from mlc.options import Options
-from mlc.passes.codegen.emit_c import LOOPS
 from mlc.runtime.c import paths
 from mlc.target import Target
 
@@ -71,6 +70,8 @@ def flags_of(unit: str, source: CSource, target: Target, toolchain: Toolchain) -
 def _level_of(unit: str, source: CSource, target: Target, toolchain: Toolchain) -> tuple[str, ...]:
     """How much to optimize a unit. The host program is calls, each of which is executed once a run: -O1 compiles it in
     60 % of the time, and runs it as fast. Runtime library functions are loops that somebody wrote, and need -O2."""
+    from mlc.passes.codegen.emit_c import LOOPS  # and the dialects: not needed for an artifact from the cache
+
     if unit == HOST_PROGRAM:
         return ("-O1",)
     if unit.startswith(f"{LOOPS}_"):
