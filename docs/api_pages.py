@@ -18,7 +18,7 @@ from typing import Any
 
 MODULES = (
     "mlc", "mlc.numpy", "mlc.numpy.linalg", "mlc.numpy.fft", "mlc.numpy.random", "mlc.nn", "mlc.nn.init", "mlc.optim",
-    "mlc.train", "mlc.scipy.integrate", "mlc.scipy.linalg", "mlc.scipy.ndimage",
+    "mlc.train", "mlc.scipy.integrate", "mlc.scipy.interpolate", "mlc.scipy.linalg", "mlc.scipy.ndimage",
     "mlc.scipy.optimize", "mlc.scipy.signal", "mlc.scipy.sparse",
     "mlc.scipy.sparse.linalg", "mlc.scipy.special", "mlc.scipy.stats", "mlc.distributions", "mlc.attribution",
     "mlc.robust", "mlc.privacy", "mlc.comm", "mlc.graph", "mlc.onnxruntime", "mlc.target", "mlc.runtime",

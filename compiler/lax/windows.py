@@ -177,10 +177,15 @@ def _window_pads(padding: Any, extents: list[int], reach: list[int], steps: list
     return [(n // 2, n - n // 2) for n in missing]
 
 
-FIRST: dict[Any, Callable[[Any, Any], Any]] = {
-    mnp.maximum: lambda a, b: mnp.where((b > a) | (b != b), b, a),
-    mnp.minimum: lambda a, b: mnp.where((b < a) | (b != b), b, a),
-}
+def _first_greatest(a: Any, b: Any) -> Array:
+    return mnp.where((b > a) | (b != b), b, a)
+
+
+def _first_least(a: Any, b: Any) -> Array:
+    return mnp.where((b < a) | (b != b), b, a)
+
+
+FIRST: dict[Any, Callable[[Any, Any], Any]] = {mnp.maximum: _first_greatest, mnp.minimum: _first_least}
 """Extremes whose derivative goes to the first of equal elements, as JAX's of windows does."""
 
 PUBLIC = (

@@ -7,6 +7,7 @@ from mlc.frontends.array.missing import missing
 
 if TYPE_CHECKING:
     from mlc.scipy import integrate as integrate
+    from mlc.scipy import interpolate as interpolate
     from mlc.scipy import linalg as linalg
     from mlc.scipy import ndimage as ndimage
     from mlc.scipy import optimize as optimize
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from mlc.scipy import special as special
     from mlc.scipy import stats as stats
 
-__all__ = ["integrate", "linalg", "ndimage", "optimize", "signal", "sparse", "special", "stats"]
+__all__ = ["integrate", "interpolate", "linalg", "ndimage", "optimize", "signal", "sparse", "special", "stats"]
 
 
 def __getattr__(name: str) -> Any:

@@ -90,7 +90,7 @@ def correlate1d(input: Any, weights: Any, axis: int = -1, mode: str = "reflect",
     width = [*[(0, 0)] * (x.ndim - 1), (size // 2, size - 1 - size // 2)]
     options = {"constant_values": cval} if mode == "constant" else {}
     wide = mnp.pad(rows, width, mode=MODES[mode], **options)
-    lines = mnp.reshape(wide, (-1, 1, int(wide.shape[-1])))  # type: ignore[arg-type]
+    lines = mnp.reshape(wide, (-1, 1, int(wide.shape[-1])))
     found = conv_general_dilated(lines, w[None, None], (1,), "VALID")
     return mnp.moveaxis(mnp.reshape(found, rows.shape), -1, axis)
 

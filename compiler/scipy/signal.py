@@ -31,7 +31,8 @@ def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Ar
         raise InputError(what, hint="Give two arrays of one rank with elements; modes are full, same and valid")
     if method not in ("auto", "direct", "fft"):
         raise InputError(f"convolve has no method {method!r}", hint="Give auto, direct or fft")
-    x, w = (w, x) if mode == "valid" and x.shape[0] < w.shape[0] else (x, w)
+    if mode == "valid" and int(x.shape[0]) < int(w.shape[0]):  # type: ignore[arg-type]
+        x, w = w, x
     by_transforms = method == "fft" or "complex" in str(x.dtype) or x.ndim > 3
     whole = _by_transforms(x, w) if by_transforms else _directly(x, w)
     return _part(whole, x, w, mode)
@@ -105,7 +106,7 @@ def correlate2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", 
     found = convolve2d(in1, w, mode, boundary, fillvalue)
     if mode != "same":
         return found
-    even = [int(k) % 2 == 0 for k in w.shape]  # type: ignore[arg-type]
+    even = [int(k) % 2 == 0 for k in w.shape]
     if not any(even):
         return found
     whole = convolve2d(in1, w, "full", boundary, fillvalue)

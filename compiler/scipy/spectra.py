@@ -146,4 +146,4 @@ def istft(
     sums = mnp.zeros((*parts.shape[:-2], total), dtype=parts.dtype).at[..., from_numpy(at)].add(flat)
     found = sums / from_numpy(np.where(norm > 1e-10, norm, 1.0)).astype(parts.dtype)
     found = found[..., count // 2 : total - count // 2] if boundary else found
-    return from_numpy(np.arange(int(found.shape[-1])) / fs).astype(parts.dtype), found  # type: ignore[arg-type]
+    return from_numpy(np.arange(int(found.shape[-1])) / fs).astype(parts.dtype), found

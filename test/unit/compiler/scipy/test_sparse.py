@@ -39,8 +39,15 @@ def test_arithmetic() -> None:
     dense, other = drawn(6, 4), drawn(6, 4)
     a, b = sparse.csr_array(dense), sparse.csc_array(other)
     row = np.random.default_rng().standard_normal(4)
-    for found, wanted in ((a + b, dense + other), (a - b, dense - other), (2 * a, 2 * dense), (-a / 4, -dense / 4),
-                          (a.multiply(row), dense * row), (a @ b.T, dense @ other.T), (b.T @ a, other.T @ dense)):
+    for found, wanted in (
+        (a + b, dense + other),
+        (a - b, dense - other),
+        (2 * a, 2 * dense),
+        (-a / 4, -dense / 4),
+        (a.multiply(row), dense * row),
+        (a @ b.T, dense @ other.T),
+        (b.T @ a, other.T @ dense),
+    ):
         np.testing.assert_allclose(found.toarray(), wanted, rtol=1e-13, atol=1e-13)
     np.testing.assert_allclose(a + row, dense + row)
     np.testing.assert_allclose(a.sum(), dense.sum())
