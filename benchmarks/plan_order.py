@@ -4,7 +4,9 @@
     mpiexec -n 2 python -m benchmarks.plan_order transformer
 
 Links are measured first, and the share of the peak that products reach from one plan, in which both ranks compute all.
-Steps are measured in rounds, one of each plan, and the medians are compared (Kendall's tau).
+Steps are measured in rounds, one of each plan, and the medians are compared (Kendall's tau-b). Two plans tie in the
+model if they are predicted within 2 % of each other, and in the measurement if neither is faster in three quarters of
+the rounds: then the noise of the machine is larger than their difference.
 """
 
 from __future__ import annotations
@@ -89,8 +91,8 @@ def plans_of(step: Callable[..., Any], w: Any, x: Any, cluster: Cluster) -> list
     return found
 
 
-def seconds(step: Callable[..., Any], plans: Sequence[Search], w: Any, x: Any, rounds: int) -> list[float]:
-    """The median of the seconds of a step by each plan."""
+def seconds(step: Callable[..., Any], plans: Sequence[Search], w: Any, x: Any, rounds: int) -> list[list[float]]:
+    """The seconds of a step by each plan, in each round."""
     mesh = mlc.Mesh(**{MESH: comm.current().ranks})
     runs = [mlc.jit(step, mesh=mesh, shardings=Plan(written(p)), results="auto", threads=1) for p in plans]
     states = [run(w, x)[1] for run in runs]
@@ -100,7 +102,7 @@ def seconds(step: Callable[..., Any], plans: Sequence[Search], w: Any, x: Any, r
             begin = time.perf_counter()
             _, states[n] = run(states[n], x)
             times[n].append(time.perf_counter() - begin)
-    return [median(each) for each in times]
+    return times
 
 
 def of_rank_0(*numbers: float) -> list[float]:
@@ -108,10 +110,24 @@ def of_rank_0(*numbers: float) -> list[float]:
     return [float(n) for n in np.asarray(comm.broadcast(np.array(numbers, np.float64), 0))]
 
 
-def tau(a: Sequence[float], b: Sequence[float], close: float = 0.02) -> float:
-    """Kendall's tau; pairs that the model holds for equal, within a share, are left out."""
-    pairs = [(a[i] - a[j], b[i] - b[j]) for i, j in combinations(range(len(a)), 2) if abs(a[i] / a[j] - 1) > close]
-    return sum(1 if p * q > 0 else -1 for p, q in pairs) / max(len(pairs), 1)
+def tau(said: Sequence[float], rounds: Sequence[Sequence[float]], close: float = 0.02) -> tuple[float, int, int, int]:
+    """Kendall's tau-b, and the pairs, those that tie in the model, and those that tie in the measurement."""
+    pairs = list(combinations(range(len(said)), 2))
+    model = [0 if abs(said[i] / said[j] - 1) <= close else _sign(said[i] - said[j]) for i, j in pairs]
+    clock = [_faster(rounds[i], rounds[j]) for i, j in pairs]
+    both = sum(a * b for a, b in zip(model, clock, strict=True))
+    untied = sum(map(abs, model)) * sum(map(abs, clock))
+    return both / max(untied, 1) ** 0.5, len(pairs), model.count(0), clock.count(0)
+
+
+def _sign(x: float) -> int:
+    return (x > 0) - (x < 0)
+
+
+def _faster(a: Sequence[float], b: Sequence[float], share: float = 0.75) -> int:
+    """-1: a is faster in so many of the rounds, 1: b; 0: neither."""
+    wins = sum(p < q for p, q in zip(a, b, strict=True)) / len(a)
+    return -1 if wins >= share else 1 if wins <= 1 - share else 0
 
 
 def main() -> None:
@@ -125,7 +141,7 @@ def main() -> None:
     link = Link(*of_rank_0(fitted.alpha, fitted.beta))
     cluster = replace(default(target.get("cpu")), levels=(Level(0, link),))
     alone = plans_of(step, w, x, cluster)[1][1]
-    (took,) = of_rank_0(*seconds(step, [alone], w, x, given.rounds))
+    (took,) = of_rank_0(median(seconds(step, [alone], w, x, given.rounds)[0]))
     cluster = replace(cluster, efficiency=alone.usage.step / took)
     plans = plans_of(step, w, x, cluster)
     found = seconds(step, [p for _, p in plans], w, x, given.rounds)
@@ -133,11 +149,12 @@ def main() -> None:
         rate = f"{1e-9 / link.beta:.2g} GB/s" if link.beta else "no time for a byte"
         share = f"products at {cluster.efficiency:.0%} of the peak"
         print(f"{given.model}: links {link.alpha * 1e6:.0f} us, {rate}; {share}")
-        for (name, plan), measured_ in sorted(zip(plans, found, strict=True), key=lambda each: each[0][1].usage.step):
-            print(f"  {name:36} predicted {plan.usage.step * 1e3:8.2f} ms, measured {measured_ * 1e3:8.2f} ms")
-        said = [p.usage.step for _, p in plans]
-        print(f"Kendall's tau {tau(said, found, 0.0):.2f}; without pairs that are predicted within 2 % of each other "
-              f"{tau(said, found):.2f}")  # fmt: skip
+        for (name, plan), times in sorted(zip(plans, found, strict=True), key=lambda each: each[0][1].usage.step):
+            low, middle, high = (1e3 * float(q) for q in np.quantile(times, (0.25, 0.5, 0.75)))
+            predicted = f"predicted {plan.usage.step * 1e3:8.2f} ms"
+            print(f"  {name:36} {predicted}, measured {middle:8.2f} ms ({low:.0f} to {high:.0f})")
+        b, pairs, by_model, by_clock = tau([p.usage.step for _, p in plans], found)
+        print(f"Kendall's tau-b {b:.2f} of {pairs} pairs: {by_model} tie in the model, {by_clock} in the measurement")
 
 
 if __name__ == "__main__":
