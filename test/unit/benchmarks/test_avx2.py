@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks import limits
-from benchmarks.avx2 import LAYERS, Ours, fastest, layer, numbers, workload
+from benchmarks.avx2 import LAYERS, Ours, layer, numbers, quartiles, workload
 
 
 @pytest.mark.parametrize(("name", "terms"), [("7x33x19", 33), ("gradient_9x40x17", 40)])
@@ -29,5 +29,5 @@ def test_cores_with_avx2_keep_their_peers_to_it() -> None:
     assert limits.unlimited(["torch", "onnxruntime"], "haswell") == ["onnxruntime"]
 
 
-def test_the_fastest_call_counts() -> None:
-    assert max(fastest([lambda: None, lambda: None], 3)) < 0.01
+def test_each_library_has_a_time() -> None:
+    assert all(0 <= seconds < 0.01 for seconds in quartiles([lambda: None, lambda: None], 3))
