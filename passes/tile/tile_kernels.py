@@ -168,10 +168,9 @@ class _Tiling:
             reason = f"a statement along {lanes} is no reduction, or reads what the nest computes"
             raise ScheduleError(f"'{nest}': {rows.iterator} and {lanes} cannot both be vectorized: {reason}")
         blocks = {i for i, split in nest.tiled_blocks.items() if split.points}
-        constant = all(isinstance(s.bounds[i], int) or i in blocks for s in inside for i in (rows.iterator, lanes))
-        if not constant and not rows.padded:
+        if any(not isinstance(s.bounds[lanes], int) and lanes not in blocks for s in inside) and not rows.padded:
             both = f"{rows.iterator} and {lanes}"
-            raise ScheduleError(f"'{nest}': {both} can both be vectorized where they have constant extents")
+            raise ScheduleError(f"'{nest}': {both} can both be vectorized where {lanes} has a constant extent")
 
     def _check_blocks(self, nest: LoopNest) -> None:
         for item in (i for i in nest.inner if i.partial_sums):

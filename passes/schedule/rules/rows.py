@@ -12,6 +12,7 @@ from mlc.passes.cost.lane_sizes import lane_sizes
 from mlc.passes.schedule.polyhedral.dependences import one_point
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 from mlc.passes.schedule.rules.operand_roles import is_matrix_product
+from mlc.passes.schedule.rules.register_tiles import size_of
 from mlc.target import CpuTarget
 
 FOUR_BYTES = ("f32", "i32")  # elements whose vectors exchange lanes with each other
@@ -53,7 +54,8 @@ def _multi_row(
     statements: Sequence[StatementView], band: Sequence[str], inner: Sequence[str], target: CpuTarget
 ) -> Iterator[LoopNest]:
     """``S0[i, j] add, S1[i] tanh`` → ``rows: S0 S1 | i/16v | j/32v``: a tile has as many short rows as a vector has
-    lanes. The results of the rows are one vector, so that the statements after the reduction are vectorized too."""
+    lanes. The results of the rows are one vector, so that the statements after the reduction are vectorized too. Of
+    the scores of an attention the rows are keys, which stay in the L1 cache for all queries."""
     lanes, inside = target.lanes, [s for s in statements if s.reduced]
     made = {s.write.array for s in statements}
     if len(inner) > 1 or any(s.reduced or s.iters != tuple(band) for s in statements if s not in inside):
@@ -61,16 +63,24 @@ def _multi_row(
     if any(s.reduced != tuple(inner) or made & {r.array for r in s.reads} for s in inside) or not band:
         return
     rows, extent = inside[0].bounds[band[-1]], inside[0].bounds[inner[0]]
-    if not isinstance(rows, int) or not isinstance(extent, int) or rows < lanes or extent < lanes:
+    if not isinstance(extent, int) or size_of(rows) < lanes or extent < lanes:
         return
     if extent > lanes * (target.vector_registers // 4) or any(s.write.stride(band[-1]) != 1 for s in statements):
         return
     if any(element_of(s.op.out) not in FOUR_BYTES or not _along(s, inner[0]) for s in inside):
         return
     width = extent if extent <= 2 * lanes else lanes
-    tiles = (*map(TiledLoop, band[:-1]), TiledLoop(band[-1], lane_sizes(rows, lanes, lanes), True))
+    tile = TiledLoop(band[-1], lane_sizes(rows, lanes, lanes), True)
+    shared = next((n for n, i in enumerate(band[:-1]) if _meets(inside, i, band[-1])), len(band) - 1)
+    tiles = (*map(TiledLoop, band[:shared]), tile, *map(TiledLoop, band[shared:-1]))
     item = TiledLoop(inner[0], lane_sizes(extent, width, lanes), True)
     yield LoopNest("rows", tuple(s.name for s in statements), tiles, (item,))
+
+
+def _meets(sums: Sequence[StatementView], i: str, lanes: str) -> bool:
+    """Return whether each point of ``i`` reads the same rows of a factor, as the queries of an attention read keys: a
+    tile of these then stays in the L1 cache."""
+    return all(is_matrix_product(s) and not any(r.depends_on(i) and r.depends_on(lanes) for r in s.reads) for s in sums)
 
 
 def _along(s: StatementView, lanes: str) -> bool:

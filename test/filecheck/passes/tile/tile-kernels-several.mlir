@@ -71,12 +71,12 @@ kernel.func @sum(%a: memref<6x5xf32>, %t: memref<6xf32>, %o: memref<6x5xf32>) at
 
 // -----
 
-kernel.func @sum(%a: memref<?x5xf32, #graph.dims<["n", "5"]>>, %o: memref<?xf32, #graph.dims<["n"]>>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"x: S0 | i/4v | j/4v">} {
-  poly.statement "S0" ins(%a : memref<?x5xf32, #graph.dims<["n", "5"]>>) outs(%o : memref<?xf32, #graph.dims<["n"]>>) {domain = #poly.domain<"0 <= i < n and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i]">], monoid = "add", init = 0.0 : f32} do {
+kernel.func @sum(%a: memref<6x?xf32, #graph.dims<["6", "n"]>>, %o: memref<6xf32>) attributes {origin = #kernel.origin<line = 1>, schedule = #poly.schedule<"x: S0 | i/4v | j/4v">} {
+  poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "n"]>>) outs(%o : memref<6xf32>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < n">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i]">], monoid = "add", init = 0.0 : f32} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
   kernel.return
 }
 
-// CHECK:      'x: S0 | i/4v | j/4v': i and j can both be vectorized where they have constant extents
+// CHECK:      'x: S0 | i/4v | j/4v': i and j can both be vectorized where j has a constant extent
