@@ -13,7 +13,7 @@ import mlc
 
 node = helper.make_node
 ROWS = (0, 1, 2, 5, 6, 7, 13, 14, 15, 31, 97, 196)
-"""Among them tiles of 6 and 14 rows, with one more or fewer, primes, and 196, of which a padded tile wastes 1 %."""
+"""None, tiles of 6 and 14 rows with one more or fewer, primes, and many."""
 IMAGES = ((1, 1), (5, 7), (14, 14), (13, 13), (28, 28), (3, 29))
 
 
