@@ -133,18 +133,24 @@ int main(int argc, char **argv) {
 """
 
 
+def run_in_c(text: str, folder: Path) -> tuple[int, str]:
+    """(exit status, what it printed) of a C program with the model ``net.so`` of a folder, on two ranks."""
+    from mlc import comm
+
+    (folder / "program.c").write_text(text.replace("net_", prefix(folder / "net.h")))
+    compiler = shutil.which("mpicc", path=str(Path(str(mpiexec())).parent)) or "mpicc"
+    flags = ["-Wall", "-Werror", *(f"-I{each}" for each in (folder, *comm.include()))]
+    link = [str(folder / "net.so"), f"-Wl,-rpath,{folder}"]
+    subprocess.run([compiler, *flags, str(folder / "program.c"), "-o", str(folder / "program"), *link], check=True)
+    return on_ranks(2, [folder / "program"])[:2]
+
+
 def test_a_c_program_gives_a_model_its_ranks(launch, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     import mlc
     from mlc import comm
 
     mlc.jit(lambda x: comm.all_reduce(x)).lower(mlc.TensorSpec("float32", (3,))).save(tmp_path / "net.so")
-    (tmp_path / "program.c").write_text(PROGRAM.replace("net_", prefix(tmp_path / "net.h")))
-    compiler = shutil.which("mpicc", path=str(Path(str(mpiexec())).parent)) or "mpicc"
-    flags = ["-Wall", "-Werror", *(f"-I{folder}" for folder in (tmp_path, *comm.include()))]
-    link = [str(tmp_path / "net.so"), f"-Wl,-rpath,{tmp_path}"]
-    command = [compiler, *flags, str(tmp_path / "program.c"), "-o", str(tmp_path / "program"), *link]
-    subprocess.run(command, check=True)
-    status, printed, _ = on_ranks(2, [tmp_path / "program"])
+    status, printed = run_in_c(PROGRAM, tmp_path)
     assert status == 0, printed
     assert printed.count("3 5 7") == 2 and printed.count("has collectives: call") == 2
 
@@ -153,6 +159,45 @@ def prefix(header: Path) -> str:
     """The prefix of the functions that a header declares."""
     name = next(line for line in header.read_text().splitlines() if "_abi_version(void)" in line)
     return name.split()[1].removesuffix("abi_version(void);")
+
+
+BLOCKS = """
+#include <stdio.h>
+#include "mlc_comm_mpi.h"
+#include "net.h"
+
+int main(int argc, char **argv) {
+  int provided;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+  const mlc_comm *comm = mlc_comm_mpi_open(MPI_COMM_WORLD, 60);
+  net_model *model = net_create(NULL, 1);
+  if (!comm || net_join(model, comm)) return printf("%s\\n", net_error()), 1;
+  float x[3] = {1, 2, 3}, y[1];
+  for (int64_t whole = 5; whole; whole--) {
+    const int64_t dims[] = {whole, whole / 2 + (comm->rank < whole % 2)}; /* batch, data_batch */
+    if (net_run(model, (const void *[]){x, NULL}, (void *[]){y}, dims, NULL)) return printf("%s\\n", net_error()), 1;
+    printf("%g of %d\\n", y[0], (int)whole);
+  }
+  const int64_t wrong[] = {5, 1};
+  if (net_run(model, (const void *[]){x, NULL}, (void *[]){y}, wrong, NULL)) printf("%s\\n", net_error());
+  net_destroy(model);
+  MPI_Finalize();
+}
+"""
+
+
+def test_a_c_program_gives_ranks_blocks_of_any_batch(launch, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    """A block of 2 has the rows 1 and 2: batches of 5, 4, …, 1 rows have the sums 9, 6, 4, 2, 1."""
+    import mlc
+    import mlc.numpy as mnp
+
+    total = mlc.jit(lambda x: mnp.sum(x), mesh=mlc.Mesh(data=2), shardings={"x": mlc.P("data")})
+    total.save(tmp_path / "net.so", mlc.TensorSpec("float32", ("batch",)))
+    status, printed = run_in_c(BLOCKS, tmp_path)
+    assert status == 0, printed
+    for rows, wanted in enumerate((1, 2, 4, 6, 9), 1):
+        assert printed.count(f"{wanted} of {rows}\n") == 2, printed
+    assert printed.count("A block of batch in 2") == 2, printed
 
 
 def test_a_job_that_hangs_is_killed_at_its_limit() -> None:
