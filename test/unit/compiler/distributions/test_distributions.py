@@ -195,3 +195,9 @@ def test_scipys_names() -> None:
 def test_what_is_refused(call: Any, says: str) -> None:
     with pytest.raises(InputError, match=says):
         call()
+
+
+def test_the_distribution_function_of_waiting_times_has_its_density_at_0() -> None:
+    slope = mlc.grad(lambda x: d.Exponential(f8(2.5)).cdf(x))
+    assert float(np.asarray(slope(mnp.asarray(0.0, dtype="float64")))) == 2.5
+    assert float(np.asarray(slope(mnp.asarray(-1.0, dtype="float64")))) == 0

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import mlc
 import mlc.numpy as mnp
 from mlc.errors import InputError
 
@@ -88,3 +89,21 @@ def test_tensors_as_matrices() -> None:
     same(mnp.linalg.tensorinv(a, ind=2), np.linalg.tensorinv(a, ind=2), 1e-8)
     b = np.random.default_rng().normal(size=(2, 3))
     same(mnp.linalg.tensorsolve(a, b), np.linalg.tensorsolve(a, b), 1e-8)
+
+
+@pytest.mark.parametrize("element", ["float64", "int32"])
+def test_pad_by_a_ramp(element: str) -> None:
+    x = np.array([[7, 2, 9], [4, -5, 6]], element)
+    for width, ends in ((2, 3), (((1, 0), (2, 4)), ((1, 2), (-4, 5)))):
+        wanted = np.pad(x, width, "linear_ramp", end_values=ends)
+        found = np.asarray(mnp.pad(mnp.asarray(x), width, mode="linear_ramp", end_values=ends))
+        np.testing.assert_allclose(found, wanted, rtol=1e-12)
+        assert found.dtype == x.dtype
+
+
+@pytest.mark.parametrize("name", ["median", "nanmedian"])
+def test_equal_elements_in_the_middle_share_a_derivative(name: str) -> None:
+    median = getattr(mnp, name)
+    np.testing.assert_array_equal(mlc.grad(median)(mnp.asarray([3.0, 1.0, 3.0, 9.0])), [0.5, 0, 0.5, 0])
+    np.testing.assert_array_equal(mlc.grad(median)(mnp.asarray([3.0, 1.0, 5.0])), [1, 0, 0])
+    assert float(np.asarray(median(mnp.asarray([np.inf, np.inf, 1.0, np.inf])))) == np.inf
