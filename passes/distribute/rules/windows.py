@@ -13,7 +13,7 @@ from mlc.passes.distribute.rules.extents import Range, dim_text, first_name, fir
 from mlc.passes.distribute.rules.parametric import parameters
 
 Footprints = list[tuple[Range, isl.Set]]
-FAR, AT, LONG = 1 << 20, 1 << 10, 16
+FAR, AT, LONG = 1_000_000, 1000, 16
 """An extent, and a block within it, far from the borders: what such a block reads tells step, offset and length."""
 
 
