@@ -61,8 +61,8 @@ def _part(whole: Array, x: Array, w: Array, mode: str) -> Array:
     for n, k in zip(map(int, x.shape), map(int, w.shape), strict=True):  # type: ignore[arg-type]
         first, count = ((k - 1) // 2, n) if mode == "same" else (k - 1, n - k + 1)
         if count < 1:
-            what = f"Neither of the shapes {list(x.shape)} and {list(w.shape)} lies within the other"
-            raise InputError(what, hint="mode='valid' needs that; give full or same")
+            what = f"convolve cannot take shapes {list(x.shape)} and {list(w.shape)} in mode 'valid'"
+            raise InputError(what, hint="One shape must fit within the other; give full or same")
         kept.append(slice(first, first + count))
     found: Array = whole[tuple(kept)]
     return found
