@@ -36,6 +36,9 @@ from mlc.target import Target
 
 RESULT = "result"
 HOST_PROGRAM = "model.c"
+OF_LOOPS = "loops_"
+"""How the names of files of kernels begin that are loops of others. This module imports no pass: a thread compiles the
+runtime while another imports the passes."""
 
 
 def link_library(
@@ -70,11 +73,9 @@ def flags_of(unit: str, source: CSource, target: Target, toolchain: Toolchain) -
 def _level_of(unit: str, source: CSource, target: Target, toolchain: Toolchain) -> tuple[str, ...]:
     """How much to optimize a unit. The host program is calls, each of which is executed once a run: -O1 compiles it in
     60 % of the time, and runs it as fast. Runtime library functions are loops that somebody wrote, and need -O2."""
-    from mlc.passes.codegen.emit_c import LOOPS  # and the dialects: not needed for an artifact from the cache
-
     if unit == HOST_PROGRAM:
         return ("-O1",)
-    if unit.startswith(f"{LOOPS}_"):
+    if unit.startswith(OF_LOOPS):
         return toolchain.level_of_loops
     return toolchain.level_of_kernels(target) if is_generated(source) else ("-O2",)
 

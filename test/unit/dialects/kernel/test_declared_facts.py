@@ -26,6 +26,7 @@ OTHERS = {
     "compiler/planning/traced.py": "the mesh of a module",
     "passes/distribute/choice/planned.py": "the plan of a module, and of operators of the graph",
     "passes/distribute/insert_reshards.py": "the plan of operators of the graph",
+    "passes/distribute/lowering/extents.py": "the blocks and the guards of main",
     "passes/distribute/partition.py": "states on a mesh, of operators of the graph",
     "passes/distribute/distribute.py": "the mesh of a module",
     "passes/schedule/polyhedral/restricted_body.py": "arith.select, of a mask",
