@@ -95,7 +95,7 @@ KINKS = (
     *("maximum", "minimum", "fmax", "fmin", "clip", "hard_tanh", "hard_sigmoid", "hard_silu", "hard_swish", "relu6"),
     *("sparse_sigmoid", "sparse_plus", "celu", "elu", "leaky_relu", "selu", "relu", "abs", "absolute", "fabs", "sort"),
     *("max", "min", "amax", "amin", "nanmax", "nanmin", "ptp", "sign", "heaviside", "cummax", "cummin", "uniform"),
-    "i0e",
+    *("i0e", "laplace"),
 )
 """At a kink any number between the slopes of its sides is right: where a number is the other operand it gets none here
 and half of it in JAX; PyTorch's activations are followed. An extreme that is NaN passes all to both."""
@@ -103,6 +103,8 @@ ALONE = {
     "ldexp": "JAX's slope of an infinity is 1",
     "geom": "edges are SciPy's",
     "bernoulli": "edges are SciPy's",
+    "uniform": "edges are SciPy's",
+    "angle": "JAX's angle of real numbers is float64",
     "kl_div": "slopes of what is infinite",
     "rel_entr": "slopes of what is infinite",
     "gelu": "gelu is the exact one",
