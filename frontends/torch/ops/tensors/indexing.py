@@ -15,6 +15,7 @@ from mlc.frontends.build.ops.indexing import selection, sorting
 from mlc.frontends.build.ops.linalg import norms
 from mlc.frontends.build.ops.shapes.axes import normalize_axis
 from mlc.frontends.build.tensors import Tensor
+from mlc.frontends.build.unify_dims import with_extent
 from mlc.frontends.torch.registry import Call, Operand, aten
 
 Indices = list[Tensor | None]
@@ -107,7 +108,10 @@ def index_put(call: Call, x: Tensor, indices: Indices, values: Tensor, accumulat
     order = [*at, *rest]
     block = [x.shape[n] for n in rest]
     placed = [*block[:first], *common, *block[first:]]
-    values = build.broadcast(_leading(build, values, len(placed)), placed)
+    values = _leading(build, values, len(placed))
+    for axis, extent in enumerate(placed):  # of a mask the run knows how many it has, and checks it
+        values = values if values.shape[axis] == 1 else with_extent(build, values, axis, extent)
+    values = build.broadcast(values, placed)
     spread = list(range(first, first + len(common)))
     updates = build.transpose(values, [*spread, *(n for n in range(values.rank) if n not in spread)])
     moved = build.transpose(x, order)

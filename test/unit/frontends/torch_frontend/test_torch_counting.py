@@ -8,6 +8,8 @@ torch = pytest.importorskip("torch")
 
 from unit.frontends.torch_frontend.programs import Case, assert_equal, evaluated  # noqa: E402
 
+from mlc.errors import RunError  # noqa: E402
+
 F, L = torch.nn.functional, torch.linalg
 NAN, INF = float("nan"), float("inf")
 X = torch.tensor([[0.5, NAN, 2.0, 2.0, -INF], [-INF, -INF, 1.0, 1.0, INF], [3.0, 1.0, 3.0, 0.0, -0.0]])
@@ -76,6 +78,24 @@ def test_memory_before_a_view_is_refused_not_guessed() -> None:
 
     with pytest.warns(UserWarning, match="as_strided .* runs in eager torch"):
         assert torch.compile(first, backend="mlc")(view).tolist() == [0.0, 2.0]
+
+
+def _assigned(x: torch.Tensor, mask: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+    y = x.clone()
+    y[mask] = values
+    return y
+
+
+def test_values_assigned_by_a_mask_are_as_many_as_it_has() -> None:
+    x, rows = torch.randn(4, 5), torch.tensor([True, False, True, False])
+    some = x > x.flatten().sort().values[-5]  # four elements
+    cases = [(some, torch.randn(4)), (some, torch.randn(1)), (x > 99, torch.randn(0)), (rows, torch.randn(2, 5))]
+    for mask, values in cases:
+        torch._dynamo.reset()
+        compiled = torch.compile(_assigned, backend="mlc", options={"fallback": False})
+        assert torch.equal(compiled(x, mask, values), _assigned(x, mask, values))
+    with pytest.raises(RunError, match="other elements than"):
+        compiled(x, ~rows | True, values)
 
 
 def test_running_functions_of_symbolic_extents() -> None:
