@@ -1,4 +1,5 @@
-"""Runs compiled models. Needs only NumPy and cffi, and imports only ``mlc.errors`` from the rest of mlc.
+"""Runs compiled models. Needs only NumPy and cffi, and imports only ``mlc.errors`` and ``mlc.expressions`` of the
+rest of mlc.
 
 Names are loaded on first use: a model comes from the cache without NumPy.
 """

@@ -141,7 +141,7 @@ def test_why_a_loop_stays_in_the_host_program(f: Callable[..., Any], why: str, t
 
 def test_an_error_in_a_loop_names_the_line() -> None:
     run = mlc.jit(lambda x: mlc.fori_loop(0, 9, lambda i, s: s.at[i].add(1.0, mode="check"), x), wait=True)
-    with pytest.raises(RunError, match=r"test_small_loops.py:\d+.*outside of a dimension of 7"):
+    with pytest.raises(RunError, match=r"test_outlined_loops.py:\d+.*outside of a dimension of 7"):
         run(X)
 
 
