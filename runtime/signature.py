@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from mlc.runtime import exprs
 
 LARGEST_DIMENSION = 1 << 48  # far beyond any address space; keeps the artifact's 64-bit arithmetic from overflowing
 _SEARCHED = 1024  # sizes smaller and larger than the given one, among which an error names those that fit
+_ROUNDS = 32  # dimensions that are raised, one after another, for sizes that fit
 
 STRINGS = np.dtype(object)
 """The dtype of strings in Python; in C each string is a pointer."""
@@ -125,6 +126,24 @@ def check_guards(guards: Sequence[Mapping[str, str]], dims: Mapping[str, int]) -
             where = f"; {guard['node']} needs that" if "node" in guard else ""
             what = f"The model accepts only {condition}, but {used}{where}"
             raise GuardError(what, hint=_way_out(guards, dims, names))
+
+
+def sizes_that_fit(
+    guards: Sequence[Mapping[str, str]], dims: Mapping[str, int], given: Collection[str] = ()
+) -> dict[str, int]:
+    """Returns sizes that all guards allow: those of ``dims``, or larger ones but for the ``given`` dimensions. Where it
+    finds none, those of ``dims``."""
+    sizes = dict(dims)
+    for _ in range(_ROUNDS):
+        broken = next((guard["expr"] for guard in guards if not _holds(guard["expr"], sizes)), None)
+        if broken is None:
+            return sizes
+        free = [name for name in sorted(exprs.names(broken)) if name not in given]
+        raised = ({**sizes, name: s} for s in range(1, _SEARCHED) for name in free if s > sizes[name])
+        sizes = next((each for each in raised if _holds(broken, each)), {})
+        if not sizes:
+            break
+    return dict(dims)
 
 
 def _way_out(guards: Sequence[Mapping[str, str]], dims: Mapping[str, int], names: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from mlc.errors import InputError
 from mlc.expressions import shown_names
 from mlc.runtime import Model, TensorSpec
 from mlc.runtime.exprs import evaluate
+from mlc.runtime.signature import sizes_that_fit
 
 DRAWN_BYTES = 8  # of an element, before it is cast to the input's type
 
@@ -19,10 +20,11 @@ DRAWN_BYTES = 8  # of an element, before it is cast to the input's type
 def random_inputs(model: Model, seed: int, dims: dict[str, int]) -> dict[str, np.ndarray[Any, Any]]:
     """Normal floats, 0 or 1 for integers (valid as indices and masks), digits as strings.
 
-    Open dimensions not in ``dims`` are 1. InputError where this machine has no memory for an input.
+    Open dimensions not in ``dims`` are 1, or the next size that the model's guards allow. InputError where this machine
+    has no memory for an input.
     """
     random = np.random.default_rng(seed)
-    sizes = dict.fromkeys(model.signature["dims"], 1) | dims
+    sizes = sizes_that_fit(model.signature.get("guards", ()), dict.fromkeys(model.signature["dims"], 1) | dims, dims)
     return {name: _drawn(random, name, spec, sizes) for name, spec in model.inputs.items()}
 
 
