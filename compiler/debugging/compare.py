@@ -64,7 +64,7 @@ class Search:
             found = Comparison(self._reference)
             found.outputs = list(self._outputs(compiled))
             if not found.right:
-                found.sensitivity = self._sensitivity(net)
+                found.sensitivity = self._sensitivity(net, list(compiled.values()))
         if every or not found.right:
             found.nodes = self._nodes(found)
             found.passes, found.kernels = self._lowered(found.sensitivity or 0.0)
@@ -112,7 +112,7 @@ class Search:
             for name, x in compiled.items()
         ]
 
-    def _sensitivity(self, net: Model) -> float:
+    def _sensitivity(self, net: Model, compiled: Sequence[Array]) -> float:
         """How far the outputs move where each input moves by the rounding error of its type, up or down."""
 
         def run(values: Sequence[Array]) -> list[Array]:
@@ -120,7 +120,7 @@ class Search:
                 net.set_state(name, value)
             return list(net.run(dict(zip(self.inputs, values, strict=True))).values())
 
-        return sensitivity(run, list(self.inputs.values()))
+        return sensitivity(run, list(self.inputs.values()), compiled)
 
     def _nodes(self, found: Comparison) -> list[Row]:
         from mlc.debugging.nodes import compare_nodes

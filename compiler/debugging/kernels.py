@@ -27,7 +27,7 @@ from mlc.dialects.semantics.interpreter import bind_symbols, main_of, names, run
 from mlc.dialects.semantics.strings import StringTable
 from mlc.dialects.types import STRING, element_of
 from mlc.dialects.weights import WeightStore
-from mlc.tools.difference import difference
+from mlc.tools.difference import difference, worst_of
 
 Array = np.ndarray[Any, Any]
 STEPS = (CallOp, LoopOp, IfOp)
@@ -77,17 +77,16 @@ class Stepwise:
             if isinstance(op, ReturnOp):
                 return
             operands = [env[x] for x in op.operands]
-            again = partial(_run, op, self.weights, dict(symbols), strings)
             found = run_operation(op, operands, self.weights, symbols, strings)
             if isinstance(op, STEPS):
                 results = [self.compiled.get(labels[x], y) for x, y in zip(op.results, found, strict=True)]
-                yield self._row(op, results, found, partial(sensitivity, again, operands))
+                again = partial(_run, op, self.weights, symbols, strings)
+                yield self._row(op, results, found, partial(sensitivity, again, operands, found))
                 found = results
             env.update(zip(op.results, found, strict=True))
 
     def _row(self, op: Operation, compiled: list[Array], wanted: list[Array], moves: Callable[[], float]) -> Row:
-        every = [difference(x, y, self.tolerance) for x, y in zip(compiled, wanted, strict=True)]
-        worst = max(every, key=lambda each: each.error - each.tolerance)
+        worst = worst_of(difference(x, y, self.tolerance) for x, y in zip(compiled, wanted, strict=True))
         return Row(_name(op), _nodes(op), worst, rounding=not worst.right and is_rounding(worst, moves()))
 
 

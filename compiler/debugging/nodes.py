@@ -19,7 +19,7 @@ from mlc.debugging.rounding import is_rounding, sensitivity
 from mlc.dialects.semantics.interpreter import interpret
 from mlc.errors import MlcError
 from mlc.frontends.onnx import import_model
-from mlc.tools.difference import difference
+from mlc.tools.difference import difference, worst_of
 
 FEW = 64  # elements of an operand that is made a constant, of rank 1 at most
 RANDOM = frozenset(
@@ -50,15 +50,15 @@ def _compared(model: ModelProto, node: NodeProto, name: str, known: Mapping[str,
         found = interpret(imported.module, imported.weights, given)
     except MlcError as error:
         return Row(name, node.op_type, None, f"it does not compile alone: {error.message.splitlines()[0]}")
-    every = (difference(found[each], known[each], tolerance) for each in made if each in found)
-    worst = max(every, key=lambda each: each.error - each.tolerance)
+    worst = worst_of(difference(found[each], known[each], tolerance) for each in made if each in found)
     if worst.right:
         return Row(name, node.op_type, worst)
 
     def again(operands: Sequence[Any]) -> list[Any]:
         return list(interpret(imported.module, imported.weights, dict(zip(read, operands, strict=True))).values())
 
-    return Row(name, node.op_type, worst, rounding=is_rounding(worst, sensitivity(again, list(given.values()))))
+    moves = sensitivity(again, list(given.values()), list(found.values()))
+    return Row(name, node.op_type, worst, rounding=is_rounding(worst, moves))
 
 
 def _is_array(x: Any) -> bool:

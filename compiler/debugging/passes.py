@@ -15,7 +15,7 @@ from mlc.dialects.semantics.interpreter import interpret
 from mlc.dialects.weights import WeightStore
 from mlc.driver.instrument import Instrument
 from mlc.pipelines import STAGES
-from mlc.tools.difference import Difference, difference
+from mlc.tools.difference import Difference, difference, worst_of
 
 Array = np.ndarray[Any, Any]
 INTERPRETED = STAGES[: STAGES.index("fuse") + 1]
@@ -62,5 +62,4 @@ def compare_passes(
 
 
 def _worst(found: Mapping[str, Array], wanted: Mapping[str, Array], tolerance: float | None) -> Difference:
-    every = [difference(found[name], y, tolerance) for name, y in wanted.items()]
-    return max(every, key=lambda each: each.error - each.tolerance)
+    return worst_of(difference(found[name], y, tolerance) for name, y in wanted.items())

@@ -21,12 +21,14 @@ def moved(x: Array, random: np.random.Generator) -> Array:
     return np.nextafter(x, toward)
 
 
-def sensitivity(compute: Callable[[Sequence[Array]], Sequence[Array]], operands: Sequence[Array]) -> float:
-    """The largest error of a result where each operand moves by a rounding error; 0 where another shape results."""
+def sensitivity(
+    compute: Callable[[Sequence[Array]], Sequence[Array]], operands: Sequence[Array], results: Sequence[Array]
+) -> float:
+    """The largest error of ``results`` where each operand moves by a rounding error; 0 where another shape results."""
     random = np.random.default_rng(0)
     try:
-        pairs = zip(compute([moved(x, random) for x in operands]), compute(operands), strict=True)
-        errors = [difference(x, y).error for x, y in pairs]
+        found = compute([moved(x, random) for x in operands])
+        errors = [difference(x, y).error for x, y in zip(found, results, strict=True)]
     except (ArithmeticError, IndexError, ValueError):  # an operand that must be exact, as an index
         return 0.0
     return max((each for each in errors if np.isfinite(each)), default=0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +50,11 @@ def difference(found: Array, wanted: Array, tolerance: float | None = None) -> D
     off, scale = _distances(found, wanted)
     at = tuple(int(n) for n in np.unravel_index(int(off.argmax()), off.shape))
     return Difference(float(off[at] / scale) if off[at] else 0.0, allowed, at, _text(found[at]), _text(wanted[at]))
+
+
+def worst_of(found: Iterable[Difference]) -> Difference:
+    """The difference that is furthest beyond its tolerance, of at least one."""
+    return max(found, key=lambda each: each.error - each.tolerance)
 
 
 def _kind(x: Array) -> str:
