@@ -111,7 +111,7 @@ def test_the_example_learns_on_two_ranks(launch) -> None:  # type: ignore[no-unt
     assert status == 0 and "of the test images are read" in printed, printed
 
 
-PROGRAM = """
+BEGIN = """
 #include <stdio.h>
 #include "mlc_comm_mpi.h"
 #include "net.h"
@@ -121,6 +121,9 @@ int main(int argc, char **argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
   const mlc_comm *comm = mlc_comm_mpi_open(MPI_COMM_WORLD, 60);
   net_model *model = net_create(NULL, 1);
+"""
+"""A C program of a rank, with its communicator and the model."""
+PROGRAM = """
   float x[3] = {1, 2, 3}, y[3];
   if (net_run(model, (const void *[]){x}, (void *[]){y}, NULL, NULL)) printf("not yet: %s\\n", net_error());
   if (!comm || net_join(model, comm)) return printf("%s\\n", net_error()), 1;
@@ -137,7 +140,7 @@ def run_in_c(text: str, folder: Path) -> tuple[int, str]:
     """(exit status, what it printed) of a C program with the model ``net.so`` of a folder, on two ranks."""
     from mlc import comm
 
-    (folder / "program.c").write_text(text.replace("net_", prefix(folder / "net.h")))
+    (folder / "program.c").write_text((BEGIN + text).replace("net_", prefix(folder / "net.h")))
     compiler = shutil.which("mpicc", path=str(Path(str(mpiexec())).parent)) or "mpicc"
     flags = ["-Wall", "-Werror", *(f"-I{each}" for each in (folder, *comm.include()))]
     link = [str(folder / "net.so"), f"-Wl,-rpath,{folder}"]
@@ -162,15 +165,6 @@ def prefix(header: Path) -> str:
 
 
 BLOCKS = """
-#include <stdio.h>
-#include "mlc_comm_mpi.h"
-#include "net.h"
-
-int main(int argc, char **argv) {
-  int provided;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
-  const mlc_comm *comm = mlc_comm_mpi_open(MPI_COMM_WORLD, 60);
-  net_model *model = net_create(NULL, 1);
   if (!comm || net_join(model, comm)) return printf("%s\\n", net_error()), 1;
   float x[3] = {1, 2, 3}, y[1];
   for (int64_t whole = 5; whole; whole--) {

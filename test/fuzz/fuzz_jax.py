@@ -8,16 +8,14 @@ lists names of JAX that mlc lacks. Needs JAX.
 
 from __future__ import annotations
 
-import argparse
 import sys
-import warnings
-from collections import Counter
 from functools import reduce
 from typing import Any
 
 import jax
 import numpy as np
 from jax_calls import Array, Call
+from jax_command import parser_of, run
 from jax_families import FAMILIES
 from jax_rules import differs, explained
 
@@ -132,30 +130,13 @@ def lacking() -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python test/fuzz/fuzz_jax.py", description=__doc__)
-    parser.add_argument("--count", type=int, default=2000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", default="", help="functions whose name contains this")
-    parser.add_argument("--each", type=int, default=0, help="calls of each function, in place of --count")
-    for flag in ("jit", "missing"):
-        parser.add_argument(f"--{flag}", action="store_true")
+    parser = parser_of("fuzz_jax", __doc__, count=2000)
+    parser.add_argument("--missing", action="store_true")
     given = parser.parse_args()
     if given.missing:
         lacking()
         return 0
-    table = [pair for pair in names() if given.only in pair[0]]
-    rules: Counter[str] = Counter()
-    total = given.each * len(table) or given.count
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        for n in range(total):
-            chosen = [table[n % len(table)]] if given.each else table
-            for rule, what in one(given.seed + n, chosen, given.jit):
-                rules[rule or "unexplained"] += 1
-                if not rule:
-                    print(given.seed + n, what, flush=True)
-    print(f"{total} calls of {len(table)} functions; differences: {dict(rules)}")
-    return int(bool(rules["unexplained"]))
+    return run(one, [pair for pair in names() if given.only in pair[0]], given)
 
 
 if __name__ == "__main__":

@@ -8,19 +8,16 @@ What no rule of ``jax_rules.py`` covers is printed with its seed; the exit statu
 
 from __future__ import annotations
 
-import argparse
 import sys
-import warnings
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+import fuzz_jax
 import jax
 import numpy as np
-from fuzz_jax import OURS as MODULES
 from fuzz_jax import REFUSALS, found_in, names
-from fuzz_jax import THEIRS as JAX_MODULES
 from jax_calls import Array, Call, Draw
+from jax_command import parser_of, run
 from jax_derivatives import FURTHER, close, explained, scale_of
 from jax_transforms import OURS, THEIRS, by_floats, results, transforms, weights
 
@@ -29,7 +26,8 @@ import mlc.lax
 from mlc.errors import MlcError
 
 Found = list[tuple[str, str]]
-MODULES["lax"], JAX_MODULES["lax"] = mlc.lax, jax.lax
+MODULES: dict[str, Any] = {**fuzz_jax.OURS, "lax": mlc.lax}
+JAX_MODULES: dict[str, Any] = {**fuzz_jax.THEIRS, "lax": jax.lax}
 
 
 def table_of(only: str = "") -> list[tuple[str, Draw]]:
@@ -127,26 +125,8 @@ def shown(ours: Array, theirs: Array, scale: float) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python test/fuzz/fuzz_transforms.py", description=__doc__)
-    parser.add_argument("--count", type=int, default=500)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", default="", help="functions whose name contains this")
-    parser.add_argument("--each", type=int, default=0, help="calls of each function, in place of --count")
-    parser.add_argument("--jit", action="store_true")
-    given = parser.parse_args()
-    table = table_of(given.only)
-    rules: Counter[str] = Counter()
-    total = given.each * len(table) or given.count
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        for n in range(total):
-            chosen = [table[n % len(table)]] if given.each else table
-            for rule, what in one(given.seed + n, chosen, given.jit):
-                rules[rule or "unexplained"] += 1
-                if not rule:
-                    print(given.seed + n, what, flush=True)
-    print(f"{total} calls of {len(table)} functions; differences: {dict(rules)}")
-    return int(bool(rules["unexplained"]))
+    given = parser_of("fuzz_transforms", __doc__, count=500).parse_args()
+    return run(one, table_of(given.only), given)
 
 
 if __name__ == "__main__":
