@@ -9,4 +9,5 @@ from __future__ import annotations
 
 SCHEDULED = 256  # points of a loop, where the costs of tiles are compared
 LONG = 4096  # terms of a sum, where it is compared whether parts of SCHEDULED terms take less time
+TYPICAL = 1024  # of a dimension, where the bytes that ranks send and hold are counted
 PLANNED = 8  # of a dimension, for placing buffers; iterations of a loop, for counting its work

@@ -17,13 +17,14 @@ from mlc.dialects.types import shape_of
 from mlc.expressions import source_names
 from mlc.frontends.imported import Imported
 from mlc.options import Options
+from mlc.passes.assumed_extents import TYPICAL
 from mlc.passes.context import MlcContext
 from mlc.passes.distribute.choice.planned import take_plan
 from mlc.passes.distribute.choice.written import argument_states, axes_in_order, operands_of, result_of, why_of
 from mlc.passes.distribute.insert_reshards import InsertReshards
 from mlc.passes.distribute.partition import Partition
 from mlc.passes.distribute.propagate_shardings import PropagateShardings
-from mlc.passes.distribute.rules.cost import TYPICAL, bytes_of
+from mlc.passes.distribute.rules.cost import bytes_of
 from mlc.passes.distribute.verify_spmd import VerifySpmd
 from mlc.passes.graph import graph_pipeline
 

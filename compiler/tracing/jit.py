@@ -80,10 +80,8 @@ class Jitted:
         self.static = frozenset(parameter_named(f, self.signature, "static", each) for each in static)
         kinds = [each.kind for each in self.signature.parameters.values()]
         self.spread = kinds[-1:] == [inspect.Parameter.VAR_POSITIONAL]  # the last parameter is *xs
-        named = {*kinds[: len(kinds) - self.spread]}
-        self.positional = (
-            named <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD} and not static
-        )
+        by_position = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
+        self.positional = not static and {*kinds[: len(kinds) - self.spread]} <= by_position
         self.programs: dict[Key, Traced] = {}
         self.names: dict[Key, list[str]] = {}
         self.reasons: list[str] = []

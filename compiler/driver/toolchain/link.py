@@ -36,9 +36,9 @@ from mlc.target import Target
 
 RESULT = "result"
 HOST_PROGRAM = "model.c"
-OF_LOOPS = "loops_"
-"""How the names of files of kernels begin that are loops of others. This module imports no pass: a thread compiles the
-runtime while another imports the passes."""
+LOOP_UNITS = "loops_"
+"""How ``emit_c`` begins the names of files whose kernels are loops of others. This module imports no pass: a thread
+compiles the runtime while another imports the passes."""
 
 
 def link_library(
@@ -75,7 +75,7 @@ def _level_of(unit: str, source: CSource, target: Target, toolchain: Toolchain) 
     60 % of the time, and runs it as fast. Runtime library functions are loops that somebody wrote, and need -O2."""
     if unit == HOST_PROGRAM:
         return ("-O1",)
-    if unit.startswith(OF_LOOPS):
+    if unit.startswith(LOOP_UNITS):
         return toolchain.level_of_loops
     return toolchain.level_of_kernels(target) if is_generated(source) else ("-O2",)
 

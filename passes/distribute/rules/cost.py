@@ -8,10 +8,8 @@ from mlc.dialects.dist.states import PartialAttr, SplitAttr, State, WholeAttr, W
 from mlc.dialects.semantics.blocks import count, first
 from mlc.dialects.semantics.dims import Dim, DimLike, evaluate, product, symbols_of
 from mlc.dialects.types import ITEMSIZE, Shape, element_of, shape_of
+from mlc.passes.assumed_extents import TYPICAL
 from mlc.passes.distribute.rules.extents import size_of, static
-
-TYPICAL = 1024
-"""Each extent that is known at run time only, where bytes are counted."""
 
 
 def typical(extent: DimLike) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3] / "passes"
 
 ALLOWED = {
-    "assumed_extents.py SCHEDULED LONG PLANNED": "assumed values of symbolic dimensions",
+    "assumed_extents.py SCHEDULED LONG TYPICAL PLANNED": "assumed values of symbolic dimensions",
     "fuse/autodiff/rematerialize.py ROUNDS ATTEMPTS": "search effort",
     "fuse/autodiff/saving/budget.py OPERATORS": "compile time",
     "fuse/autodiff/saving/budget.py PRODUCTS FUNCTION KERNEL": "ratios: bytes that others are worth, for comparisons",
@@ -29,7 +29,6 @@ ALLOWED = {
     "cost/block_time.py HALF FLOAT": "bytes of an element",
     "cost/calibration.py RANGE": "search effort",
     "distribute/rules/windows.py FAR AT LONG": "sample blocks, from which a window is read off and then proved",
-    "distribute/rules/cost.py TYPICAL": "assumed values of symbolic dimensions",
     "device/distribute_values.py WINDOW WORD": "a ratio: offsets of one buffer of a window; bytes of a register",
     "device/loops/pipelined_copies.py CHUNKS": "the instructions of CUDA, the same for every GPU that has them",
     "device/bulk/consumer_order.py GROUPS": "two alternate, as in CUTLASS",

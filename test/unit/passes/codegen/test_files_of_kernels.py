@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mlc.passes.codegen.emit_c import groups
+from mlc.driver.toolchain.link import LOOP_UNITS
+from mlc.passes.codegen.emit_c import LOOPS, groups
 
 BYTES = 1000
 
@@ -22,6 +23,10 @@ def test_files_have_all_kernels_in_order_and_about_as_many_bytes() -> None:
     sizes = [sum(len(strings[symbol]) for symbol in file) for file in files]
     assert all(BYTES / 2 <= size < 2 * BYTES + 600 for size in sizes[:-1])
     assert BYTES / 2 < np.mean(sizes) < 3 / 2 * BYTES
+
+
+def test_the_toolchain_knows_files_of_loops_by_their_name() -> None:
+    assert f"{LOOPS}_" == LOOP_UNITS
 
 
 @pytest.mark.parametrize("edit", ["changed", "added", "removed"])
