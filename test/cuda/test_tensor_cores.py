@@ -10,6 +10,7 @@ import onnx
 import onnxruntime
 import pytest
 from emulator import needed
+from exact_sessions import exact_options
 from launcher import Program
 from ml_dtypes import bfloat16
 from test_cuda_operators import model_of, scheduled, tf32
@@ -175,9 +176,7 @@ def test_schedules_that_are_chosen(name: str, units: Path) -> None:
         feed[value.name] = (random.integers(0, 256, shape) if kind == np.uint8 else reals(*shape)).astype(kind)
     program = Program.of(model, units)
     assert any("mlc_mma_" in text for text in program.kernels.strings.values())
-    options = onnxruntime.SessionOptions()
-    options.add_session_config_entry("session.x64quantprecision", "1")  # else sums saturate on CPUs without VNNI
-    (wanted,) = onnxruntime.InferenceSession(model.SerializeToString(), options).run(None, feed)
+    (wanted,) = onnxruntime.InferenceSession(model.SerializeToString(), exact_options(model)).run(None, feed)
     actual = program.run(feed)["y"]
     tolerance = {"f": 2e-3 if wanted.dtype == np.float16 else 1e-6, "i": 0, "u": 0}[wanted.dtype.kind]
     exact = wanted.astype(float)

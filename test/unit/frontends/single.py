@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import onnx
 import onnxruntime
+from exact_sessions import exact_options
 from onnx import ModelProto, helper, numpy_helper
 
 import mlc
@@ -44,9 +45,8 @@ def single(
 
 def by_onnxruntime(model: ModelProto, feeds: Mapping[str, Array]) -> list[Array]:
     """The results of onnxruntime on the CPU, without its graph optimizations."""
-    options = onnxruntime.SessionOptions()
+    options = exact_options(model)
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.log_severity_level = 3
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
     return session.run(None, dict(feeds))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import onnxruntime
+from exact_sessions import exact_options
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 import mlc
@@ -72,8 +73,7 @@ def samples(random: np.random.Generator, model: ModelProto, count: int) -> dict[
 
 
 def by_onnxruntime(model: ModelProto, inputs: Mapping[str, Array]) -> list[Array]:
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
+    options = exact_options(model)
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
     found: list[Array] = session.run(None, dict(inputs))
     return found

@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
+from exact_sessions import exact_options
 from onnx import TensorProto, helper, numpy_helper
 from quantizable import (
     by_onnxruntime,
@@ -238,7 +239,7 @@ def test_weights_beyond_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert (tmp_path / "out.onnx").stat().st_size < 4000 < (tmp_path / "out.onnx.data").stat().st_size
     assert quantized.report.bytes_before == pytest.approx(64 * 64 * 4, rel=0.05)
     data = samples(random, model, 3)
-    found = onnxruntime.InferenceSession(tmp_path / "out.onnx", providers=["CPUExecutionProvider"]).run(None, data)[0]
+    found = onnxruntime.InferenceSession(tmp_path / "out.onnx", exact_options(quantized.model)).run(None, data)[0]
     np.testing.assert_allclose(found, checked(quantized, data))
     np.testing.assert_allclose(mlc.compile(tmp_path / "out.onnx").run(data)["y"], found, rtol=1e-4, atol=1e-5)
 

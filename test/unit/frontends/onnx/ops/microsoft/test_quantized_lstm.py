@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnxruntime
 import pytest
+from exact_sessions import exact_options
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 import mlc
@@ -41,7 +42,7 @@ def model(steps: int, direction: str) -> ModelProto:
 def test_many_steps_are_a_loop(steps: int, direction: str, loops: int) -> None:
     proto = model(steps, direction)
     assert str(import_model(proto).module).count("graph.loop ") == loops
-    options = onnxruntime.SessionOptions()
+    options = exact_options(proto)
     options.intra_op_num_threads = 1  # of several threads each quantizes its sequences by their own range
     x = RNG.standard_normal((steps, 1, INPUTS)).astype(np.float32)
     wanted = onnxruntime.InferenceSession(proto.SerializeToString(), options).run(None, {"x": x})
