@@ -111,6 +111,19 @@ def zeros_of_a_run(g: Graph) -> None:
     convolutions(g, zero_is_known=False)
 
 
+def extremes(g: Graph) -> None:
+    """All 255 by all -128 and all 127: two of these products do not fit 16 bits, in which pmaddubsw would add them."""
+    w = np.repeat(np.array([[-128, 127]], "i1"), 20, axis=1)
+    for n, k in enumerate((77, 3072)):
+        g.feeds[f"x{n}"] = np.full((19, k), 255, "u1")
+        g.add("MatMulInteger", [f"x{n}", g.constant(f"w{n}", np.repeat(w, k, axis=0))], f"y{n}")
+        g.wanted[f"y{n}"] = np.repeat(255 * k * wide(w), 19, axis=0)
+    g.feeds["x"] = np.full((1, 64, 9, 9), 255, "u1")
+    filters = np.broadcast_to(w.reshape(-1, 1, 1, 1), (40, 64, 3, 3)).copy()
+    g.add("ConvInteger", ["x", g.constant("w", filters)], "y")
+    g.wanted["y"] = np.broadcast_to(255 * 576 * wide(w).reshape(1, -1, 1, 1), (1, 40, 7, 7))
+
+
 def wide(x: Array | None) -> Array:
     return np.zeros((), np.int64) if x is None else x.astype(np.int64)
 
@@ -124,7 +137,7 @@ def convolved(x: Array, w: Array, pad: int, stride: int, group: int) -> Array:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("kind", [products, convolutions, zeros_of_a_run])
+@pytest.mark.parametrize("kind", [products, convolutions, zeros_of_a_run, extremes])
 def test_whole_numbers_are_exact(kind: Any, target: str) -> None:
     g = Graph(3)
     kind(g)

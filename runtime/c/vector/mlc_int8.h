@@ -80,7 +80,14 @@ MLC_INLINE int32_t mlc_dot4_i32(int32_t sum, int32_t a, int32_t b) {
     i32x##H low = mlc_dot4_i32x##H(mlc_low_i32x##L(s), mlc_low_i32x##L(a), mlc_low_i32x##L(b));    \
     return mlc_join_i32x##L(low, mlc_dot4_i32x##H(mlc_high_i32x##L(s), mlc_high_i32x##L(a), mlc_high_i32x##L(b))); \
   }
-/* The even and the odd bytes as 16 bits, by an instruction that multiplies these and adds pairs in 32. */
+/* The even and the odd bytes as 16 bits, by an instruction that multiplies these and adds pairs in 32. The sum is kept
+ * apart from those after it: GCC would reassociate the additions of all steps of a loop's body, and its products would
+ * wait for them in memory, not in registers. */
+#if defined __GNUC__ && (defined __x86_64__ || defined __i386__)
+#define MLC_KEEP_SUM(x) __asm__("" : "+x"(x))
+#else
+#define MLC_KEEP_SUM(x) (void)(x)
+#endif
 #define MLC_DOT4_PAIRS(L, madd)                                                                \
   typedef int16_t mlc_pairs_##L __attribute__((vector_size(4 * L)));                               \
   typedef uint16_t mlc_upairs_##L __attribute__((vector_size(4 * L)));                             \
@@ -88,7 +95,9 @@ MLC_INLINE int32_t mlc_dot4_i32(int32_t sum, int32_t a, int32_t b) {
     mlc_upairs_##L u = (mlc_upairs_##L)a;                                                          \
     mlc_pairs_##L s = (mlc_pairs_##L)b;                                                            \
     i32x##L even = (i32x##L)madd((mlc_pairs_##L)(u & 255), (s << 8) >> 8);                         \
-    return sum + even + (i32x##L)madd((mlc_pairs_##L)(u >> 8), s >> 8);                            \
+    sum += even + (i32x##L)madd((mlc_pairs_##L)(u >> 8), s >> 8);                                  \
+    MLC_KEEP_SUM(sum);                                                                             \
+    return sum;                                                                                    \
   }
 #define MLC_DOT4_LANES(L)                                                                          \
   MLC_INLINE i32x##L mlc_dot4_i32x##L(i32x##L sum, i32x##L a, i32x##L b) {                         \
