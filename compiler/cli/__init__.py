@@ -6,27 +6,15 @@ import errno
 import re
 import sys
 import warnings
+from collections.abc import Sequence
 from difflib import get_close_matches
+from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.main import get_command
 
-from mlc.cli import (
-    bench,
-    cache,
-    check,
-    compare,
-    compile,
-    demo,
-    export,
-    generate,
-    inspect,
-    plan,
-    plugins,
-    quantize,
-    run,
-    tune,
-)
+from mlc.cli.plain_values import use_plain_values
 from mlc.driver.limits import of_machine
 from mlc.errors import MlcError, OutputError
 from mlc.interrupts import handled
@@ -34,23 +22,36 @@ from mlc.options import environment
 from mlc.tools.plain_output import plain_output
 from mlc.tools.progress import Verbosity, note, set_verbosity
 
-app = typer.Typer(
-    help="A deep-learning compiler: ONNX models, PyTorch programs and functions on arrays to C or CUDA kernels in one "
-    "shared library.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+COMMANDS = (
+    *("compile", "export", "quantize", "generate", "run", "bench", "compare", "tune", "inspect", "check", "plan"),
+    *("plugins", "demo", "cache"),
 )
-for module in (compile, export, quantize, generate, run, bench, compare, tune, inspect, check, plan, plugins, demo):
-    app.command(module.__name__.rpartition(".")[2])(module.command)
-app.add_typer(cache.app, name="cache")
+"""The subcommands, in the order of the help."""
 VERBOSITY = {"-q": Verbosity.QUIET, "--quiet": Verbosity.QUIET, "-v": Verbosity.VERBOSE, "--verbose": Verbosity.VERBOSE}
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 UsageError = typer.BadParameter.__bases__[0]  # typer exports no other name for it
 
 
-@app.callback(invoke_without_command=True)
+def app_of(commands: Sequence[str] = COMMANDS) -> typer.Typer:
+    """The command line with these subcommands, whose modules are imported: all take longer than what most need."""
+    app = typer.Typer(
+        help="A deep-learning compiler: ONNX models, PyTorch programs and functions on arrays to C or CUDA kernels in "
+        "one shared library.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(options)
+    for name in commands:
+        module = import_module(f"mlc.cli.{name}")
+        if hasattr(module, "app"):
+            app.add_typer(module.app, name=name)
+        else:
+            app.command(name)(module.command)
+    return app
+
+
 def options(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
     debug: Annotated[
@@ -78,7 +79,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     given = [argument for argument in arguments if argument not in ("--debug", *VERBOSITY)]
     with plain_output(), handled():
         try:
-            status = app(given, prog_name="mlc", standalone_mode=False)
+            command = get_command(app_of(given[:1] if given[:1] and given[0] in COMMANDS else COMMANDS))
+            use_plain_values(command)
+            status = command(given, prog_name="mlc", standalone_mode=False)
         except (Exception, KeyboardInterrupt) as error:
             if debug and not isinstance(error, UsageError):
                 raise

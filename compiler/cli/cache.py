@@ -48,7 +48,7 @@ def show() -> None:
 @app.command()
 def tuned() -> None:
     """List the schedules that 'mlc tune' has found, with the machines and options for which they are valid."""
-    from mlc.driver.cache.digest import of_sources
+    from mlc.driver.cache.source_digest import of_sources
     from mlc.tuning.store import Store
 
     rows = table("Tuned schedules", "kernel", "model", ">saved", ">threads", "CPU", "C compiler", "mlc", "schedule")

@@ -17,7 +17,7 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
-from mlc.driver.cache import digest
+from mlc.driver.cache import source_digest
 from mlc.driver.cache.cache_key import versions
 from mlc.driver.cache.disk_cache import Cache
 from mlc.options import Options
@@ -80,7 +80,7 @@ class KnownKernels:
         return {
             "target": self.options.key()["target"],
             "kind": type(target).__name__,
-            "mlc": digest.of_sources(),
+            "mlc": source_digest.of_sources(),
             "packages": versions(),
         }
 

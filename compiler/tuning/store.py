@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from mlc.driver.artifact.output_files import output_error, write_bytes
-from mlc.driver.cache import digest
+from mlc.driver.cache import source_digest
 from mlc.driver.cache.ownership import make_private, problem
 from mlc.driver.toolchain.c_compiler import allowed_cpus
 from mlc.errors import InputError, ToolchainError
@@ -128,7 +128,7 @@ def machine_of(options: Options) -> Machine:
         "target": json.loads(json.dumps(asdict(options.target))),  # as the file has it
         "threads": options.threads or allowed_cpus(),
         "compiler": backend_of(options.target).toolchain(options.cc).version,
-        "mlc": digest.of_sources(),
+        "mlc": source_digest.of_sources(),
     }
 
 

@@ -14,7 +14,7 @@ from test_host_program import mlp, transformer
 
 import mlc
 from mlc.api import make_options
-from mlc.cli import app
+from mlc.cli import app_of
 from mlc.driver.artifact.cubins import Image, embedded_cubins, embedded_images, newest, pack, unpack
 from mlc.driver.artifact.source_folder import SourceFolder
 from mlc.driver.compile import compile_source, lower_source
@@ -145,6 +145,7 @@ def test_commands_take_the_target(gpu: Gpu, tmp_path: Path, capsys: pytest.Captu
 
     onnx.save(mlp(), tmp_path / "net.onnx")
     model, library = str(tmp_path / "net.onnx"), str(tmp_path / "net.so")
+    app = app_of()
     app(["compile", model, "--target", "cuda:sm_90", "-o", library], standalone_mode=False)
     app(["inspect", library], standalone_mode=False)
     shown = capsys.readouterr().out

@@ -12,6 +12,7 @@ from pathlib import Path
 import mlc
 from mlc.driver.artifact.output_files import TemporaryFolder, staged
 from mlc.driver.artifact.package_files import package_files
+from mlc.driver.cache import digest_cache
 from mlc.runtime.sealed import seal
 
 
@@ -50,7 +51,8 @@ class Artifact:
 
     def install(self, library: Path, package: bool = False) -> list[Path]:
         """Copy the files to ``library`` and beside it, each by one rename. If that fails, raise OutputError and leave
-        no file.
+        no file. Large weights that are there already stay: copying takes longer than all else of an artifact from the
+        cache.
 
         ``package``: with files for CMake and pkg-config.
         """
@@ -59,14 +61,15 @@ class Artifact:
             targets[".weights"] = library.with_name(f"{self.stem}.weights")
         more = self._package(library) if package else {}
         with staged(library) as folder:
-            for suffix, path in self.files.items():
+            new = {suffix: path for suffix, path in self.files.items() if not _is_copy(targets[suffix], path)}
+            for suffix, path in new.items():
                 shutil.copyfile(path, folder / f"new{suffix}")
             if not self.is_static:
                 seal(folder / "new.so", library.name)
             for name, text in more.items():
                 (folder / name).write_text(text)
-            for suffix, target in targets.items():
-                os.replace(folder / f"new{suffix}", target)
+            for suffix in new:
+                os.replace(folder / f"new{suffix}", targets[suffix])
             for name in more:
                 os.replace(folder / name, library.with_name(name))
         return [*targets.values(), *map(library.with_name, more)]
@@ -75,3 +78,13 @@ class Artifact:
         weights = f"{self.stem if self.is_static else library.stem}.weights"
         made = weights if ".weights" in self.files else None
         return package_files(library.name, self.stem, mlc.__version__, made)
+
+
+def _is_copy(target: Path, path: Path) -> bool:
+    """Whether a file is a copy of a large file by another name, whose digest the cache remembers."""
+    size = path.stat().st_size
+    if size < digest_cache.LARGE or target.is_symlink() or not os.access(target, os.R_OK):
+        return False
+    if not target.is_file() or target.stat().st_size != size or target.samefile(path):
+        return False
+    return digest_cache.of_file(target) == digest_cache.of_file(path)

@@ -10,7 +10,7 @@ from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from mlc.driver.cache import digest, digest_cache
+from mlc.driver.cache import digest_cache, source_digest
 from mlc.driver.source import Source
 from mlc.driver.toolchain.c_compiler import Toolchain
 from mlc.driver.toolchain.external_libraries import external_flags
@@ -62,7 +62,7 @@ def key_of(source: Source, needs: Needs, options: Options, toolchain: Toolchain)
             "options": json.loads(json.dumps(options.key())),
             "compiler": toolchain.version,
             **({"cuda": toolchain.cuda.version} if toolchain.cuda else {}),
-            "mlc": digest.of_sources(),
+            "mlc": source_digest.of_sources(),
             "packages": versions(),
             "libraries": dict(external_flags(needs.families, options.target).versions),
         }

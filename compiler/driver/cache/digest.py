@@ -1,4 +1,4 @@
-"""Hashes of files (in parallel, in bounded memory) and of mlc's own sources."""
+"""Hashes of bytes and files, in parallel and in bounded memory."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import hashlib
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
 CHUNK = 16 << 20
@@ -38,20 +36,3 @@ def _tree(chunk: Callable[[int], bytes | memoryview], length: int) -> str:
         with ThreadPoolExecutor(WORKERS) as pool:
             leaves = list(pool.map(leaf, starts))
     return hashlib.blake2b(b"".join(leaves), digest_size=32, person=b"mlc-tree").hexdigest()
-
-
-@cache
-def of_sources() -> str:
-    """The digest of every source file of the mlc packages, so that a changed compiler uses no old cache entry."""
-    total = hashlib.blake2b(digest_size=32)
-    for package in ("mlc", "mlc.dialects", "mlc.passes", "mlc.frontends", "mlc.runtime"):
-        spec = find_spec(package)
-        for folder in (spec and spec.submodule_search_locations) or []:
-            for file in _source_files(Path(folder)):
-                total.update(f"{package}/{file.relative_to(folder)}\0".encode())
-                total.update(file.read_bytes())
-    return total.hexdigest()
-
-
-def _source_files(folder: Path) -> list[Path]:
-    return sorted(p for suffix in ("py", "c", "h", "in") for p in folder.rglob(f"*.{suffix}"))

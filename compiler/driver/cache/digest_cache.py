@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from mlc.driver.cache import digest
@@ -24,33 +25,38 @@ Stamp = list[int]
 
 def of_file(path: Path) -> str:
     """``digest.of_file``, which raises the same OSErrors."""
-    before = _stamp(path)
-    note = _note(before)
-    if note is None:
+    before = stamp_of(path.stat())
+    if before[2] < LARGE:
         return digest.of_file(path)
+    name = f"{before[0]:x}-{before[1]:x}"
+    return remembered(name, before, lambda: digest.of_file(path), lambda: stamp_of(path.stat()) == before)
+
+
+def remembered(name: str, stamp: Stamp, make: Callable[[], str], unchanged: Callable[[], bool] = lambda: True) -> str:
+    """The digest that was noted under ``name`` for this stamp, else that of ``make``; it is noted if the stamp is old
+    enough to be trusted, and what it is of ``unchanged`` meanwhile.
+    """
+    root = environment().cache_dir
+    if root is None:
+        return make()
+    note = root / FOLDER / f"{name}.json"
     known = _read(note)
-    if known is not None and known[0] == before:
+    if known is not None and known[0] == stamp:
         return known[1]
-    found = digest.of_file(path)
-    if _stamp(path) == before and _settled(before):
-        _write(note, before, found)
+    found = make()
+    if unchanged() and _settled(stamp):
+        _write(note, stamp, found)
     return found
 
 
-def _stamp(path: Path) -> Stamp:
-    status = path.stat()
+def stamp_of(status: os.stat_result) -> Stamp:
+    """What tells a file and its last change: device, inode, size, and the times of change of contents and inode."""
     return [status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns]
 
 
 def _settled(stamp: Stamp) -> bool:
     tick = TICK if stamp[-1] % 1_000_000 else COARSE  # whole milliseconds: a file system with coarse time stamps
     return time.time_ns() - max(stamp[-2:]) > tick
-
-
-def _note(stamp: Stamp) -> Path | None:
-    """The path where the digest of a large file is kept; None without a cache."""
-    root = environment().cache_dir
-    return root / FOLDER / f"{stamp[0]:x}-{stamp[1]:x}.json" if root and stamp[2] >= LARGE else None
 
 
 def _read(note: Path) -> tuple[Stamp, str] | None:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import astuple
 from typing import Any
 
-from mlc.driver.cache import digest
+from mlc.driver.cache import source_digest
 from mlc.driver.cache.cache_key import CacheKey, Needs, key_of
 from mlc.driver.cache.disk_cache import Cache
 from mlc.driver.source import Source
@@ -57,7 +57,7 @@ def learn(
 def _needs_key(source: Source) -> str:
     """The key of what a model calls: a digest of the model, the compiler and the user's code that imports it."""
     code = json.dumps({**source.code(), **dict(code_of(source))}, sort_keys=True)
-    return hashlib.sha256(f"{source.digest} {digest.of_sources()} {code}".encode()).hexdigest()
+    return hashlib.sha256(f"{source.digest} {source_digest.of_sources()} {code}".encode()).hexdigest()
 
 
 def _kernels(cache: Cache, key: CacheKey) -> list[str] | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from mlc.cli import app
+from mlc.cli import app_of
 from mlc.runtime.c import paths
 
 DOCS = Path(__file__).parents[3] / "docs/reference"
@@ -15,7 +15,7 @@ DOCS = Path(__file__).parents[3] / "docs/reference"
 
 def test_every_option_and_command_is_in_the_reference() -> None:
     text = (DOCS / "cli.md").read_text()
-    group = typer.main.get_command(app)
+    group = typer.main.get_command(app_of())
     for name, command in group.commands.items():  # type: ignore[attr-defined]
         assert f"`mlc {name}" in text
         subcommands = getattr(command, "commands", {"": command})

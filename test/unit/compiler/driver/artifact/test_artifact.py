@@ -10,6 +10,7 @@ import tiny
 from mlc.driver.artifact import artifact
 from mlc.driver.artifact.artifact import Artifact
 from mlc.driver.artifact.write_artifact import write
+from mlc.driver.cache import digest_cache
 from mlc.driver.cache.disk_cache import Cache
 from mlc.driver.toolchain.c_compiler import find
 from mlc.errors import OutputError
@@ -48,6 +49,19 @@ def test_installation_under_another_name_runs(tmp_path: Path) -> None:
     assert [p.name for p in paths] == ["renamed.weights", "renamed.h", "renamed.so"]
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == sorted(p.name for p in paths)
     np.testing.assert_allclose(load(tmp_path / "out/renamed.so")(X), tiny.reference(X), rtol=1e-6)
+
+
+def test_large_weights_that_are_there_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(digest_cache, "LARGE", 1)
+    made, library = written(tmp_path / "made", embedded=False), tmp_path / "out.so"
+    weights, *_ = made.install(library)
+    first = weights.stat()
+    library.unlink()
+    assert made.install(library)[0] == weights and weights.stat().st_ino == first.st_ino
+    np.testing.assert_allclose(load(library)(X), tiny.reference(X), rtol=1e-6)
+    weights.write_bytes(bytes(first.st_size))  # another file of the same size
+    made.install(library)
+    assert weights.read_bytes() == made.files[".weights"].read_bytes()
 
 
 def test_a_failed_installation_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mlc.driver.cache import digest, known_keys
+from mlc.driver.cache import known_keys, source_digest
 from mlc.driver.cache.cache_key import Needs, difference, key_of
 from mlc.driver.cache.disk_cache import Cache
 from mlc.driver.onnx_source import OnnxSource
@@ -80,7 +80,7 @@ def test_everything_that_matters_changes_the_key(tmp_path: Path, monkeypatch: py
     keys.add(key())
     (tmp_path / "m.onnx").write_bytes(b"Model")
     keys.add(key(OnnxSource.of(tmp_path / "m.onnx")))
-    monkeypatch.setattr(digest, "of_sources", lambda: "of another mlc")
+    monkeypatch.setattr(source_digest, "of_sources", lambda: "of another mlc")
     keys.add(key())
     assert len(keys) == 6
 
