@@ -34,6 +34,7 @@ PART = "s = Shape(z) o = Constant<value_ints=[0]>() p = Slice(x, o, s) y = Add(p
 TO_THREE = 'o = Constant<value_ints=[3]>() y = Resize<mode="nearest",axes=[1]>(x,,,o)'
 PADDED = "y = MaxPool<kernel_shape=[3],strides=[2],pads=[2,2]>(x)"
 EDGES = 'o = Constant<value_ints=[0,1,0,1]>() y = Pad<mode="edge">(x, o)'
+EXPANDED = "s = Shape(z) y = Expand(x, s)"
 FAR = "o = Constant<value_ints=[1]>() e = Constant<value_ints=[1000000000]>() y = Slice(x, o, e)"
 
 CASES: dict[str, tuple[str, str, list[str], str, list[list[tuple[int, ...]]], list[list[tuple[int, ...]]]]] = {
@@ -55,6 +56,18 @@ CASES: dict[str, tuple[str, str, list[str], str, list[list[tuple[int, ...]]], li
         ["n+p == 3"], r"n\+p == 3, but n is 3, p is 4", [[(1,), (2,)], [(2,), (1,)]], [[(3,), (4,)]],
     ),
     "part": ("float[n] x, float[m] z", PART, ["m <= n"], "m <= n", [[(5,), (3,)], [(4,), (4,)]], [[(3,), (5,)]]),
+    "expand": (
+        "float[b,n] x, float[m] z", EXPANDED, ["m == 1 or m == n"], "only m == 1 or m == n, but m is",
+        [[(2, 3), (3,)], [(2, 3), (1,)], [(2, 1), (1,)]], [[(2, 2), (3,)], [(2, 3), (2,)]],
+    ),
+    "expand a known size": (
+        "float[2,3] x, float[m] z", EXPANDED, ["m == 1 or m == 3"], "only m == 1 or m == 3, but m is",
+        [[(2, 3), (3,)], [(2, 3), (1,)]], [[(2, 3), (2,)], [(2, 3), (4,)]],
+    ),
+    "expand to twice the size": (
+        "float[n] x", "c = Concat<axis=0>(x, x) s = Shape(c) y = Expand(x, s)", ["n == 1 or n == 0"],
+        "n == 1", [[(1,)], [(0,)]], [[(2,)]],
+    ),
     "far end": ("float[n] x", FAR, ["n <= 1000000000", "n >= 1"], "", [[(5,)], [(1,)]], []),
     "resize of nothing": ("float[b,n] x", TO_THREE, ["n >= 1"], "n >= 1", [[(2, 5)], [(0, 2)]], [[(2, 0)]]),
     "padding alone": (

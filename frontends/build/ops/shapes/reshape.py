@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mlc.dialects.semantics.dims import DimLike, floordiv, product
+from mlc.dialects.semantics.dims import DimLike, dim_max, equality, floordiv, pretty, product
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.folding.comparisons import at_least
+from mlc.frontends.build.folding.prove import never_zero
 from mlc.frontends.build.runtime_scalars import Scalar, any_runtime, is_runtime
 from mlc.frontends.build.tensors import Tensor
 
@@ -90,11 +91,8 @@ def _broadcast_index(n: int, d: DimLike, common: DimLike) -> str:
 def _common_extent(build: Builder, n: int, d: DimLike, wanted: DimLike) -> DimLike:
     """The common extent of a dimension and a wanted one."""
     what = f"dimension {n} of the shape, beside {d},"
-    if isinstance(wanted, int) and wanted != 1 and not isinstance(d, int):
-        build.require_equal((d - 1) * (d - wanted), 0)
-        return wanted
     if not is_runtime(wanted):
-        return wanted if d == 1 else d
+        return _guarded_extent(build, d, wanted)
     if d == 1:
         return build.dim(wanted, what)
     same = f"({wanted} == 1) | ({wanted} == {d})"
@@ -102,3 +100,23 @@ def _common_extent(build: Builder, n: int, d: DimLike, wanted: DimLike) -> DimLi
         build.check(f"where({same}, 0, -1)", f"{what} is neither 1 nor {d}")
         return d
     return build.dim(f"where({same}, {d}, where(({d}) == 1, {wanted}, -1))", what)
+
+
+def _guarded_extent(build: Builder, d: DimLike, wanted: DimLike) -> DimLike:
+    """The common extent where sizes of inputs decide it. Of two open ones it is ``d``, so that what follows keeps plain
+    reads, and a guard refuses the sizes at which it would be the other one; unless it is that one at all sizes.
+    """
+    if 1 in (d, wanted) or d == wanted:
+        return d if wanted == 1 else wanted
+    if not (isinstance(wanted, int) or never_zero(wanted - 1) and never_zero(wanted - d)):
+        d, wanted = wanted, d
+    _require_one_or(build, d, wanted)
+    return wanted
+
+
+def _require_one_or(build: Builder, d: DimLike, other: DimLike) -> None:
+    """The model is only right where ``d`` is 1 or ``other``, which both may be 0."""
+    guard = dim_max(equality(d - 1), equality(d - other))
+    if isinstance(guard, int) and guard < 0:
+        raise NotSupported(f"an extent of {pretty(d)} where 1 or {pretty(other)} is needed")
+    build.require(guard, 0)
