@@ -70,6 +70,12 @@ class CpuTarget(Target):
         return bool({"avx512vnni", "avxvnni"} & {*self.features})
 
     @property
+    def multiplies_byte_pairs(self) -> bool:
+        """Whether the best product of bytes adds the products of two, an unsigned and a signed factor each, in an i16
+        (AVX2's pmaddubsw). AVX-512 has it too, and was not measured without the instruction of four."""
+        return "avx2" in self.features and self.vector_bits == 256 and not self.multiplies_bytes
+
+    @property
     def widens_halves(self) -> bool:
         """Whether an instruction widens vectors of f16; those of bf16 only need a shift."""
         return "f16c" in self.features or self.arch == "aarch64"

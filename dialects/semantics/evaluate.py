@@ -79,6 +79,28 @@ def _dot4(a: Array, b: Array) -> Array:
     return np.asarray(np.sum(u.astype(np.int32) * s, axis=-1, dtype=np.int32))
 
 
+def _dot2x2(a: Array, b: Array) -> Array:
+    """Return the dot products of the lower and of the upper two bytes in each i32 as two i16, which saturate."""
+    u, s = (np.ascontiguousarray(x)[..., None].view(dtype) for x, dtype in ((a, np.uint8), (b, np.int8)))
+    products = u.astype(np.int32) * s
+    pairs = products[..., 0::2] + products[..., 1::2]
+    return np.asarray(np.clip(pairs, -(2**15), 2**15 - 1).astype(np.int16).view(np.int32)[..., 0])
+
+
+def _halves(x: Array) -> Array:
+    return np.asarray(np.ascontiguousarray(x)[..., None].view(np.int16))
+
+
+def _add2(a: Array, b: Array) -> Array:
+    """Return the sums of the two i16 in each i32."""
+    return np.asarray((_halves(a) + _halves(b)).view(np.int32)[..., 0])
+
+
+def _sum2(x: Array) -> Array:
+    """Return the sum of the two i16 in each i32."""
+    return np.asarray(np.sum(_halves(x), axis=-1, dtype=np.int32))
+
+
 def _dot2(a: Array, b: Array) -> Array:
     """Return the dot product in f32 of the two bf16 in each i32, the first one in the lower half."""
     (a0, a1), (b0, b1) = (((x << 16).view(np.float32), (x & ~0xFFFF).view(np.float32)) for x in (a, b))
@@ -138,6 +160,9 @@ NUMPY: dict[str, Any] = {
     "where": np.where,
     "dot4": _dot4,
     "dot2": _dot2,
+    "dot2x2": _dot2x2,
+    "add2": _add2,
+    "sum2": _sum2,
 }
 
 

@@ -77,6 +77,9 @@ FUNCTIONS: dict[str, int] = {
     **dict.fromkeys(("eq", "ne", "lt", "le", "gt", "ge", "and_", "or_", "xor", "shl", "shr"), 2),
     "dot4": 2,  # the dot product of four unsigned bytes and four signed ones, each four packed in an i32
     "dot2": 2,  # the dot product, in f32, of two pairs of bf16, each pair packed in an i32
+    "dot2x2": 2,  # as dot4, of the lower and of the upper two bytes: two i16, which saturate, packed in an i32
+    "add2": 2,  # the sums of two pairs of i16, each pair packed in an i32
+    "sum2": 1,  # the sum of the two i16 in an i32
     **dict.fromkeys(("neg", "not_", "abs", "exp", "log", "sqrt", "rsqrt", "tanh", "erf", "sin", "cos", "tan"), 1),
     **dict.fromkeys(("asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh"), 1),
     **dict.fromkeys(("expm1", "log1p", "log2", "log10", "erfc", "sigmoid"), 1),

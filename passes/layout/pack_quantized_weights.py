@@ -48,7 +48,7 @@ class PackQuantizedWeights(ModulePass):
 def _vectors(expr: Expr, target: CpuTarget) -> int:
     """Return the vectors in a panel. Unpacking is a long chain, so a row has as many independent sums as there are
     registers for. Dot products of bytes are chains of their own, and leave registers to more rows."""
-    if any(isinstance(e, Call) and e.fn == "dot4" for e in walk(expr)):
+    if any(isinstance(e, Call) and e.fn in ("dot4", "dot2x2") for e in walk(expr)):
         return 2
     return 4 if target.vector_registers >= 32 else 2
 

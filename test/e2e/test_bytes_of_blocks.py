@@ -63,12 +63,13 @@ def rounded(x: Array, block: int) -> Array:
 @pytest.mark.parametrize(("bits", "block", "zeros"), [
     (4, 32, "none"), (4, 128, "packed"), (4, 16, "floats"), (2, 64, "none"), (8, 32, "packed"), (2, 16, "floats"),
 ])  # fmt: skip
-@pytest.mark.parametrize("target", ["cpu", "x86-64-v3"])
+@pytest.mark.parametrize("target", ["cpu", "x86-64-v3", "znver3"])
 def test_any_number_of_rows(bits: int, block: int, zeros: str, target: str) -> None:
     random, sizes = np.random.default_rng(), (200, 100)
     *stored, weight = tensors(random, sizes, bits, block, zeros)
     compiled = mlc.compile(model(stored, sizes, bits, block, BYTES, "rows"), target=target, threads=2)
-    in_bytes = targets.get(target).multiplies_bytes
+    facts = targets.get(target)
+    in_bytes = facts.multiplies_bytes or facts.multiplies_byte_pairs
     for rows in (1, 2, 5, 17):
         x = (random.standard_normal((rows, 200)) * random.choice([0, 1e-3, 1, 50], (rows, 1))).astype("f4")
         wanted = (rounded(x, block) if in_bytes else x.astype("f8")) @ weight
@@ -94,6 +95,32 @@ def test_who_multiplies_bytes(
     options = Options(targets.get("x86-64-v4:avx512vnni"), numerics=numerics)
     lowered = lower(imported.module, imported.weights, options)
     assert ("mlc_dot4" in "".join(lowered.sources.values())) == dots
+
+
+@pytest.mark.parametrize(("bits", "block", "zeros"), [(4, 32, "none"), (4, 128, "packed"), (2, 16, "none"),
+                                                      (8, 32, "none")])  # fmt: skip
+def test_the_largest_products_of_pairs(bits: int, block: int, zeros: str) -> None:
+    """Sums of 16 bits hold a chunk of the largest integers and bytes, of either sign."""
+    random, sizes = np.random.default_rng(), (2 * block, 40)
+    numbers = np.full(sizes[1] * sizes[0] * bits // 8, 255, np.uint8).reshape(sizes[1], 2, -1)
+    scales = random.uniform(0.5, 2, (sizes[1], 2)).astype("f4")
+    zero = [np.zeros((sizes[1], -(-2 * bits // 8)), np.uint8)] if zeros == "packed" else []
+    x = np.where(np.arange(3)[:, None] == 1, -1, np.ones((3, sizes[0]))).astype("f4")
+    x[2] = random.choice([-1, 1], sizes[0])
+    middle = 0 if zero else 2 ** (bits - 1)
+    wanted = x.astype("f8") @ np.repeat((2**bits - 1 - middle) * scales.astype("f8"), block, 1).T
+    net = mlc.compile(model([numbers, scales, *zero], sizes, bits, block, BYTES, "rows"), target="x86-64-v3")
+    np.testing.assert_allclose(net.run({"x": x})["y"], wanted, rtol=0, atol=1e-6 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("bits", [2, 4, 8])
+def test_avx2_adds_pairs_of_bytes(bits: int) -> None:
+    """``pmaddubsw``, also where AVX-512 is not named; integers of 8 bits are two of 4, which do not saturate."""
+    *stored, _ = tensors(np.random.default_rng(), (64, 48), bits, 32, "none")
+    imported = import_model(model(stored, (64, 48), bits, 32, BYTES, 1))
+    text = "".join(lower(imported.module, imported.weights, Options(targets.get("znver3"))).sources.values())
+    assert "mlc_dot2x2" in text and "mlc_dot4" not in text
+    assert ("<< v" in text) == (bits == 8)
 
 
 @pytest.mark.parametrize("numerics", ["strict", "default"])

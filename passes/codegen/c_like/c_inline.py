@@ -10,8 +10,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from mlc.dialects import kernel
 from mlc.passes.codegen.c_like.c_types import is_scalar
 
-DOTS = ("dot4", "dot2")
-"""Dot products of the parts of words, whose C function also adds the sum so far."""
+DOTS = {"dot4": "arith.addi", "dot2": "arith.addf", "dot2x2": "add2"}
+"""Dot products of the parts of words, whose C function also adds the sum so far, and what adds it."""
 
 
 def has_partial_sums(op: scf.ForOp) -> bool:
@@ -30,7 +30,8 @@ def inlines(value: SSAValue) -> bool:
         return value.owner.lanes is None and is_scalar(value.type) and inlines_broadcast(user)
     if is_dot(value.owner):
         first = next(v for v in user.operands if is_dot(v.owner))  # a sum of two adds to the second
-        return isinstance(user, arith.AddiOp | arith.AddfOp) and first is value
+        name = user.op.data if isinstance(user, kernel.LanewiseOp) else user.name
+        return name == DOTS[value.owner.op.data] and first is value  # type: ignore[union-attr]
     return isinstance(value.owner, arith.MulfOp) and isinstance(user, arith.AddfOp)
 
 

@@ -89,15 +89,26 @@ class ScalarFunctions(Arithmetic):
             return self._plain("fmod", [a, b], element)
         return self.emit(kernel.LanewiseOp("arith.remf", [a, b], {}, a.type))
 
-    def _dot4(self, a: SSAValue, b: SSAValue, element: str) -> SSAValue:
+    def _of_words(self, fn: str, words: list[SSAValue], element: str, result: str = "i32") -> SSAValue:
+        """A function of the bytes or the halves of words."""
         if element != "i32":
-            raise ExprError(f"dot4 is not defined on {element}")
-        return self.emit(kernel.LanewiseOp("dot4", [a, b], {}, a.type))
+            raise ExprError(f"{fn} is not defined on {element}")
+        return self.emit(kernel.LanewiseOp(fn, words, {}, ELEMENTS[result]))
+
+    def _dot4(self, a: SSAValue, b: SSAValue, element: str) -> SSAValue:
+        return self._of_words("dot4", [a, b], element)
 
     def _dot2(self, a: SSAValue, b: SSAValue, element: str) -> SSAValue:
-        if element != "i32":
-            raise ExprError(f"dot2 is not defined on {element}")
-        return self.emit(kernel.LanewiseOp("dot2", [a, b], {}, ELEMENTS["f32"]))
+        return self._of_words("dot2", [a, b], element, "f32")
+
+    def _dot2x2(self, a: SSAValue, b: SSAValue, element: str) -> SSAValue:
+        return self._of_words("dot2x2", [a, b], element)
+
+    def _add2(self, a: SSAValue, b: SSAValue, element: str) -> SSAValue:
+        return self._of_words("add2", [a, b], element)
+
+    def _sum2(self, x: SSAValue, element: str) -> SSAValue:
+        return self._of_words("sum2", [x], element)
 
     def _mod(self, a: SSAValue, b: SSAValue, element: str) -> SSAValue:
         """Compute Python's modulo: the result has the divisor's sign, also if it is zero. Integers modulo 0 are 0."""

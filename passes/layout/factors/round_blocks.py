@@ -9,10 +9,12 @@ the model allows it.
          {reduce = [blocks]}
 
 A model says with ``accuracy_level = 4`` that its activations may be bytes with a scale for each block; ``numerics =
-relaxed`` allows it in every such product. An instruction that multiplies four bytes takes the time of one multiply-add
-of floats. So a chunk of 32 terms, or a block of fewer, is one sum of integers, which is scaled once. In each word of
-the weight the integers are put into another order, such that the same bits of its four bytes are of four neighbours: a
-mask makes them bytes. The model's sum stays for ``numerics = strict`` and targets without the instruction.
+relaxed`` allows it in every such product. An instruction that multiplies four bytes takes the time of one multiply-
+add of floats. So a chunk of 32 terms, or a block of fewer, is one sum of integers, which is scaled once. AVX2 has an
+instruction for two bytes (``dot2x2``), whose sums of 16 bits hold a chunk of integers of 4 bits; ``sum2`` adds them.
+In each word of the weight the integers are put into another order, such that the same bits of its four bytes are of
+four neighbours: a mask makes them bytes. The model's sum stays for ``numerics = strict`` and targets without the
+instruction.
 """
 
 from __future__ import annotations
@@ -36,6 +38,8 @@ from mlc.passes.rewriter import bodies, erase_unused
 
 CHUNK = 32  # terms that are summed as integers, and share a scale of the left factor
 BYTE, FOUR, MOST = 8, 4, 127
+NIBBLE, ONES = 0xF, 0x01010101
+assert CHUNK // 2 * NIBBLE * (MOST + 1) < 2**15  # terms of a sum of 16 bits
 LEAST = 1e-36  # a chunk of smaller numbers is zero: 127 divided by its largest one would be infinite
 
 
@@ -47,14 +51,16 @@ class RoundBlocks(ModulePass):
     always: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if not target_of(ctx).multiplies_bytes:
+        target = target_of(ctx)
+        if not target.multiplies_bytes and not target.multiplies_byte_pairs:
             return
         for body in bodies(op):
             constants = constant_values(body)
             for each in [o for o in body.ops if isinstance(o, ComputeOp)]:
                 allowed = self.always or (each.rounds is not None and each.rounds.data == "i8")
                 if allowed and (sum_ := each.block_sum) and each.args[1] in constants:
-                    each.result.replace_all_uses_with(_Product(each, sum_, OpBuilder(each)).emit())
+                    new = _Product(each, sum_, OpBuilder(each), pairs=not target.multiplies_bytes)
+                    each.result.replace_all_uses_with(new.emit())
                     erase_unused([each])
         eliminate_dead(op)
 
@@ -66,6 +72,7 @@ class _Product:
     op: ComputeOp
     sum: BlockSum
     builder: OpBuilder
+    pairs: bool  # the instruction adds the products of two bytes, not of four
 
     @property
     def rows(self) -> DimLike:
@@ -116,18 +123,40 @@ class _Product:
         parts = [f"(((x0 >> {bits * start}) & {self.sum.mask}) << {bits * end})" for start, end in moves]
         return self.builder.emit(MapOp(" | ".join(parts), [self.op.args[1]]))
 
-    def _text(self) -> str:
+    def _factors(self, chunk: str) -> list[tuple[str, str]]:
+        """Return what ``_text`` multiplies: four integers of the weight as bytes, and four bytes of the left factor."""
         bits, words = self.sum.bits, self.chunk // self.sum.per
-        chunk, part = (f"r0 * {self.parts} + r1", f"r1 * {words} + ") if self.parts > 1 else ("r0", "")
-        bytes_ = self.sum.mask * 0x01010101
-        dots = []
+        part = f"r1 * {words} + " if self.parts > 1 else ""
+        bytes_, found = self.sum.mask * ONES, []
         for word in range(words):
             for place in range(BYTE // bits):
                 read = f"x3[i1, r0, {part}{word}]"
                 taken = read if bits == BYTE else f"({read} >> {bits * place}) & {bytes_}"
-                dots.append(f"dot4({taken}, x0[i0, {chunk}, {word * BYTE // bits + place}])")
+                found.append((taken, f"x0[i0, {chunk}, {word * BYTE // bits + place}]"))
+        return found
+
+    def _sums_of_pairs(self, chunk: str) -> list[str]:
+        """Return sums of 16 bits, in which no chunk overflows: half of its terms are products of an integer of 4 bits
+        and a byte. An integer of 8 bits is two of 4."""
+        factors = self._factors(chunk)
+        if self.sum.bits < BYTE:
+            return [_sum_of_pairs(factors)]
+        low, high = (_sum_of_pairs([(f"({a} >> {n}) & {NIBBLE * ONES}", b) for a, b in factors]) for n in (0, 4))
+        return [low, f"({high} << 4)"]
+
+    def _text(self) -> str:
+        chunk = f"r0 * {self.parts} + r1" if self.parts > 1 else "r0"
+        dots = self._sums_of_pairs(chunk) if self.pairs else [f"dot4({a}, {b})" for a, b in self._factors(chunk)]
         start = [] if self.sum.zeros else [f"x2[i0, {chunk}]"]
         total = f"f32({' + '.join([*start, *dots])})"
         if self.sum.zeros:
             total = f"({total} - x2[i0, {chunk}] * f32(x5[i1, r0]))"
         return f"{total} * (x1[i0, {chunk}] * x4[i1, r0])"
+
+
+def _sum_of_pairs(factors: list[tuple[str, str]]) -> str:
+    """Return the sum of products of bytes, by pairs in 16 bits."""
+    first, *others = (f"dot2x2({a}, {b})" for a, b in factors)
+    for other in others:
+        first = f"add2({first}, {other})"
+    return f"sum2({first})"

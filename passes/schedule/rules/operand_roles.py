@@ -57,7 +57,7 @@ def scaled_dots(s: StatementView, lanes: str) -> tuple[Access, tuple[Access, ...
     names = [o.op.data if isinstance(o, kernel.LanewiseOp) else o.name for o in s.op.body.block.ops]
     left = [r for r in s.reads if not r.depends_on(lanes)]
     right = tuple(r for r in s.reads if r.depends_on(lanes))
-    scaled = "dot4" in names and "arith.mulf" in names and kernel.GatherOp.name not in names
+    scaled = {"dot4", "dot2x2"} & {*names} and "arith.mulf" in names and kernel.GatherOp.name not in names
     return (left[0], right) if scaled and left and right else None
 
 

@@ -3,9 +3,12 @@
  *   i32x<L> mlc_widen_i8x<L>(i8x<L>)      i32x<L> mlc_widen_u8x<L>(u8x<L>)
  *   i8x<L> mlc_narrow_i32x<L>(i32x<L>)                                       the lowest byte of each
  *   i32x<L> mlc_dot4_i32x<L>(i32x<L> sum, i32x<L> a, i32x<L> b)
+ *   i32x<L> mlc_dot2x2_i32x<L>(i32x<L> sum, i32x<L> a, i32x<L> b)
+ *   i32x<L> mlc_add2_i32x<L>(i32x<L> a, i32x<L> b)    i32x<L> mlc_sum2_i32x<L>(i32x<L>)
  *
  * dot4 adds, lane by lane, the dot product of the four bytes of `a`, unsigned, and those of `b`, signed. It is exact:
- * pmaddubsw, which adds pairs in 16 bits and saturates, is not used. GCC 12 takes conversions between bytes and 32 bits
+ * pmaddubsw, which adds pairs in 16 bits and saturates, is not used. dot2x2 is pmaddubsw, added to two sums of 16 bits: for
+ * factors of which these cannot overflow. add2 adds two such pairs, sum2 the two sums of one. GCC 12 takes conversions between bytes and 32 bits
  * lane by lane (scalarized), so that they take two steps here, or the machine's instruction. */
 #ifndef MLC_INT8_H
 #define MLC_INT8_H
@@ -73,6 +76,20 @@ MLC_INLINE int32_t mlc_dot4_i32(int32_t sum, int32_t a, int32_t b) {
   return sum;
 }
 
+MLC_INLINE int16_t mlc_dot2_bytes(int32_t a, int32_t b) {
+  int32_t sum = (uint8_t)a * (int8_t)b + (uint8_t)((uint32_t)a >> 8) * (int8_t)((uint32_t)b >> 8);
+  return (int16_t)(sum > INT16_MAX ? INT16_MAX : sum < INT16_MIN ? INT16_MIN : sum);
+}
+MLC_INLINE int32_t mlc_add2_i32(int32_t a, int32_t b) {
+  uint32_t low = ((uint32_t)a + (uint32_t)b) & 0xffff;
+  return (int32_t)(((((uint32_t)a >> 16) + ((uint32_t)b >> 16)) << 16) | low);
+}
+MLC_INLINE int32_t mlc_sum2_i32(int32_t x) { return (int16_t)x + (int16_t)((uint32_t)x >> 16); }
+MLC_INLINE int32_t mlc_dot2x2_i32(int32_t sum, int32_t a, int32_t b) {
+  uint32_t low = (uint16_t)mlc_dot2_bytes(a, b), high = (uint16_t)mlc_dot2_bytes((int32_t)((uint32_t)a >> 16), (int32_t)((uint32_t)b >> 16));
+  return mlc_add2_i32(sum, (int32_t)(high << 16 | low));
+}
+
 #define MLC_DOT4_BY(L, builtin) \
   MLC_INLINE i32x##L mlc_dot4_i32x##L(i32x##L sum, i32x##L a, i32x##L b) { return (i32x##L)builtin(sum, a, b); }
 #define MLC_DOT4_HALVES(L, H)                                                                      \
@@ -105,7 +122,57 @@ MLC_INLINE int32_t mlc_dot4_i32(int32_t sum, int32_t a, int32_t b) {
     return sum + ((a >> 16) & 255) * ((b << 8) >> 24) + ((a >> 24) & 255) * (b >> 24);             \
   }
 
+/* Sums of 16 bits by the machine's instructions, by halves of a vector, or lane by lane. */
+#define MLC_DOT2X2_PAIRS(L, maddubs, madd, add)                                                       \
+  typedef int16_t mlc_halves_##L __attribute__((vector_size(4 * L)));                              \
+  typedef char mlc_quads_##L __attribute__((vector_size(4 * L)));                                  \
+  MLC_INLINE i32x##L mlc_add2_i32x##L(i32x##L a, i32x##L b) {                                      \
+    return (i32x##L)add((mlc_halves_##L)a, (mlc_halves_##L)b);                                      \
+  }                                                                                                \
+  MLC_INLINE i32x##L mlc_sum2_i32x##L(i32x##L x) {                                                 \
+    return (i32x##L)madd((mlc_halves_##L)x, (mlc_halves_##L)((i32x##L){0} + 0x10001));              \
+  }                                                                                                \
+  MLC_INLINE i32x##L mlc_dot2x2_i32x##L(i32x##L sum, i32x##L a, i32x##L b) {                       \
+    return mlc_add2_i32x##L(sum, (i32x##L)maddubs((mlc_quads_##L)a, (mlc_quads_##L)b));             \
+  }
+#define MLC_DOT2X2_HALVES(L, H)                                                                    \
+  MLC_INLINE i32x##L mlc_add2_i32x##L(i32x##L a, i32x##L b) {                                      \
+    i32x##H low = mlc_add2_i32x##H(mlc_low_i32x##L(a), mlc_low_i32x##L(b));                        \
+    return mlc_join_i32x##L(low, mlc_add2_i32x##H(mlc_high_i32x##L(a), mlc_high_i32x##L(b)));       \
+  }                                                                                                \
+  MLC_INLINE i32x##L mlc_sum2_i32x##L(i32x##L x) {                                                 \
+    return mlc_join_i32x##L(mlc_sum2_i32x##H(mlc_low_i32x##L(x)), mlc_sum2_i32x##H(mlc_high_i32x##L(x))); \
+  }                                                                                                \
+  MLC_INLINE i32x##L mlc_dot2x2_i32x##L(i32x##L s, i32x##L a, i32x##L b) {                         \
+    i32x##H low = mlc_dot2x2_i32x##H(mlc_low_i32x##L(s), mlc_low_i32x##L(a), mlc_low_i32x##L(b));  \
+    return mlc_join_i32x##L(low, mlc_dot2x2_i32x##H(mlc_high_i32x##L(s), mlc_high_i32x##L(a), mlc_high_i32x##L(b))); \
+  }
+#define MLC_DOT2X2_LANES(L)                                                                        \
+  MLC_INLINE i32x##L mlc_add2_i32x##L(i32x##L a, i32x##L b) {                                      \
+    for (int n = 0; n < L; n++) a[n] = mlc_add2_i32(a[n], b[n]);                                   \
+    return a;                                                                                      \
+  }                                                                                                \
+  MLC_INLINE i32x##L mlc_sum2_i32x##L(i32x##L x) { return ((x << 16) >> 16) + (x >> 16); }          \
+  MLC_INLINE i32x##L mlc_dot2x2_i32x##L(i32x##L sum, i32x##L a, i32x##L b) {                       \
+    for (int n = 0; n < L; n++) sum[n] = mlc_dot2x2_i32(sum[n], a[n], b[n]);                       \
+    return sum;                                                                                    \
+  }
+
 #if MLC_HAS_PART(MLC_USE_BYTES)
+#if defined __AVX2__
+#if defined __clang__
+#define MLC_PADDW128(a, b) ((a) + (b))
+#define MLC_PADDW256(a, b) ((a) + (b))
+#else /* which GCC does not reorder: in a tree all products would need registers at once */
+#define MLC_PADDW128 __builtin_ia32_paddw128
+#define MLC_PADDW256 __builtin_ia32_paddw256
+#endif
+MLC_DOT2X2_PAIRS(4, __builtin_ia32_pmaddubsw128, __builtin_ia32_pmaddwd128, MLC_PADDW128)
+MLC_DOT2X2_PAIRS(8, __builtin_ia32_pmaddubsw256, __builtin_ia32_pmaddwd256, MLC_PADDW256)
+#else
+MLC_DOT2X2_LANES(4) MLC_DOT2X2_HALVES(8, 4)
+#endif
+MLC_DOT2X2_HALVES(16, 8)
 #if defined __clang__
 #define MLC_VPDPBUSD(bits, lanes) __builtin_ia32_vpdpbusd##bits
 #else

@@ -1,4 +1,5 @@
 // RUN: mlc-opt %s --for-target x86-64-v4:avx512vnni -p round-blocks --split-input-file | filecheck %s
+// RUN: mlc-opt %s --for-target znver3 -p round-blocks --split-input-file | filecheck %s --check-prefix PAIRS
 
 func.func @allowed(%x: tensor<?x64xf32, #graph.dims<["rows", "64"]>>) -> tensor<?x48xf32, #graph.dims<["rows", "48"]>> {
   %w = graph.weight "w" : tensor<48x2x4xi32>
@@ -6,6 +7,9 @@ func.func @allowed(%x: tensor<?x64xf32, #graph.dims<["rows", "64"]>>) -> tensor<
   %y = graph.compute "(x0[i0, (((r0 * 32) + (r1 * 8)) + r2)] * (f32((((x1[i1, r0, r1] >> i32((r2 * 4))) & 15) - 8)) * x2[i1, r0]))"(%x, %w, %s) {shape = ["rows", "48"], reduce = ["2", "4", "8"], monoid = "add", rounds = "i8"} : (tensor<?x64xf32, #graph.dims<["rows", "64"]>>, tensor<48x2x4xi32>, tensor<48x2xf32>) -> tensor<?x48xf32, #graph.dims<["rows", "48"]>>
   func.return %y : tensor<?x48xf32, #graph.dims<["rows", "48"]>>
 }
+
+// AVX2 adds the products of two bytes: sums of 16 bits, and a sum of both.
+// PAIRS: %y = graph.compute "(f32((x2[i0, r0] + sum2(add2(add2(add2(add2(add2(add2(add2(dot2x2(((x3[i1, r0, 0] >> 0) & 252645135), x0[i0, r0, 0]), dot2x2(((x3[i1, r0, 0] >> 4) & 252645135), x0[i0, r0, 1])), dot2x2(((x3[i1, r0, 1] >> 0) & 252645135), x0[i0, r0, 2])), dot2x2(((x3[i1, r0, 1] >> 4) & 252645135), x0[i0, r0, 3])), dot2x2(((x3[i1, r0, 2] >> 0) & 252645135), x0[i0, r0, 4])), dot2x2(((x3[i1, r0, 2] >> 4) & 252645135), x0[i0, r0, 5])), dot2x2(((x3[i1, r0, 3] >> 0) & 252645135), x0[i0, r0, 6])), dot2x2(((x3[i1, r0, 3] >> 4) & 252645135), x0[i0, r0, 7]))))) * (x1[i0, r0] * x4[i1, r0]))"(%10, %5, %9, %11, %s)
 
 // CHECK:      func.func @allowed(%x: tensor<?x64xf32, #graph.dims<["rows", "64"]>>) -> tensor<?x48xf32, #graph.dims<["rows", "48"]>> {
 // CHECK-NEXT: %w = graph.weight "w" : tensor<48x2x4xi32>
@@ -35,6 +39,7 @@ func.func @floats(%x: tensor<?x64xf32, #graph.dims<["rows", "64"]>>) -> tensor<?
   func.return %y : tensor<?x48xf32, #graph.dims<["rows", "48"]>>
 }
 
+// PAIRS: graph.compute "(x0[i0, (((r0 * 32)
 // CHECK:      func.func @floats(%x: tensor<?x64xf32, #graph.dims<["rows", "64"]>>) -> tensor<?x48xf32, #graph.dims<["rows", "48"]>> {
 // CHECK-NEXT: %w = graph.weight "w" : tensor<48x2x4xi32>
 // CHECK-NEXT: %s = graph.weight "s" : tensor<48x2xf32>

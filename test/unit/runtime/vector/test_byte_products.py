@@ -1,13 +1,19 @@
-"""dot4: the dot products of four unsigned and four signed bytes, for scalars and vectors, on each instruction set."""
+"""Dot products of unsigned and signed bytes, for scalars and vectors, on each instruction set: dot4 of four, and dot2x2
+of two and two in 16 bits, with what adds those."""
 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from toy_build import compile_c, kernel_features
+
+from mlc.dialects.semantics.evaluate import NUMPY
+from mlc.dialects.semantics.expr import FUNCTIONS
 
 FLAGS = {
     "base": [],
@@ -23,6 +29,22 @@ void dot4_L(const int *s, const int *a, const int *b, int *r) {
 }
 """
 LANES = (1, 4, 8, 16)
+SCALARS_OF_PAIRS = """
+void dot2x2_1(const int *s, const int *a, const int *b, int *r) { *r = mlc_dot2x2_i32(*s, *a, *b); }
+void add2_1(const int *a, const int *b, int *r) { *r = mlc_add2_i32(*a, *b); }
+void sum2_1(const int *a, int *r) { *r = mlc_sum2_i32(*a); }
+"""
+OF_PAIRS = """
+void dot2x2_L(const int *s, const int *a, const int *b, int *r) {
+  mlc_store_i32xL(r, mlc_dot2x2_i32xL(mlc_load_i32xL(s), mlc_load_i32xL(a), mlc_load_i32xL(b)));
+}
+void add2_L(const int *a, const int *b, int *r) {
+  mlc_store_i32xL(r, mlc_add2_i32xL(mlc_load_i32xL(a), mlc_load_i32xL(b)));
+}
+void sum2_L(const int *a, int *r) {
+  mlc_store_i32xL(r, mlc_sum2_i32xL(mlc_load_i32xL(a)));
+}
+"""
 
 
 @pytest.fixture(scope="module", params=FLAGS)
@@ -30,7 +52,8 @@ def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     if request.param != "base" and request.param not in kernel_features():
         pytest.skip(f"this CPU has no {request.param}")
     folder: Path = tmp_path_factory.mktemp("bytes")
-    text = SCALAR + "".join(VECTOR.replace("L", str(lanes)) for lanes in LANES[1:])
+    text = SCALAR + SCALARS_OF_PAIRS
+    text += "".join((VECTOR + OF_PAIRS).replace("xL", f"x{n}").replace("_L", f"_{n}") for n in LANES[1:])
     (folder / "bytes.c").write_text('#include "mlc_int8.h"\n' + text)
     flags = ["-O2", "-fwrapv", "-Wno-psabi", "-fPIC", "-shared", *FLAGS[request.param]]
     compile_c(folder / "bytes.so", [folder / "bytes.c"], *flags)
@@ -51,3 +74,32 @@ def test_against_numpy(library: ctypes.CDLL, lanes: int) -> None:
         arrays = (start, unsigned.view(np.int32), signed.view(np.int32), result)
         getattr(library, f"dot4_{lanes}")(*(ctypes.c_void_p(x.ctypes.data) for x in arrays))
         np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize("lanes", LANES)
+@pytest.mark.parametrize("name", ["dot2x2", "add2", "sum2"])
+def test_pairs_against_their_meaning(library: ctypes.CDLL, name: str, lanes: int) -> None:
+    """Saturated products, and sums that wrap, as NumPy evaluates them."""
+    random = np.random.default_rng()
+    meaning: Callable[..., Any] = NUMPY[name]
+    for extreme in (True, False):
+        a = random.choice(np.array([0, 127, 128, 255], np.uint8), 4 * lanes) if extreme else random.bytes(4 * lanes)
+        b = random.choice(np.array([-128, -1, 127], np.int8), 4 * lanes) if extreme else random.bytes(4 * lanes)
+        start = random.integers(-(2**31), 2**31, lanes, dtype=np.int64).astype(np.int32)
+        x, y = (np.frombuffer(each, np.int32) for each in (a, b))
+        given = (x, y)[: FUNCTIONS[name]]
+        expected, result = meaning(*given), np.zeros(lanes, np.int32)
+        if name == "dot2x2":
+            given, expected = (start, *given), NUMPY["add2"](start, expected)
+        getattr(library, f"{name}_{lanes}")(*(ctypes.c_void_p(each.ctypes.data) for each in (*given, result)))
+        np.testing.assert_array_equal(result, expected)
+
+
+def test_pairs_saturate_and_wrap() -> None:
+    """The meaning itself, by hand."""
+    bytes_ = np.array([255, 255, 1, 2], np.uint8).view(np.int32)
+    signed = np.array([127, 127, -3, 4], np.int8).view(np.int32)
+    np.testing.assert_array_equal(NUMPY["dot2x2"](bytes_, signed).view(np.int16), [2**15 - 1, 5])
+    pairs = np.array([2**15 - 1, -7], np.int16).view(np.int32)
+    np.testing.assert_array_equal(NUMPY["add2"](pairs, pairs).view(np.int16), [-2, -14])
+    np.testing.assert_array_equal(NUMPY["sum2"](pairs), [2**15 - 8])
