@@ -10,7 +10,13 @@ columns.
 Such operands occur in training, where weights change and the derivative of a product is a product with transposed
 operands. The packing kernel reads and writes the operand once; the micro-kernel then reads consecutive memory. Constant
 operands are packed when the weights file is written (``pack-weights``). The operands are swapped if the left one has
-the columns of the result, as in derivatives by weights.
+the columns of the result, as in derivatives by weights. A left operand whose rows are contiguous, as in these, is
+packed too where a register tile has few rows:
+
+    %y = graph.contract "km,kn->mn"(%x : 1024x768, %g : 1024x768)
+
+  → %l = graph.pack(%x) {layout = #graph.layout<"Ba6b">} : 128x1024x6
+    %y = graph.contract "km,kn->mn"(%l, %p) {layouts = [#graph.layout<"Ba6b">, #graph.layout<"Ba16b">, …]}
 """
 
 from __future__ import annotations
@@ -22,13 +28,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 
-from mlc.dialects.graph import ContractOp, LoopOp, PackOp, layout
+from mlc.dialects.graph import ContractOp, LayoutAttr, LoopOp, PackOp, layout
 from mlc.dialects.semantics.dims import DimLike, product
 from mlc.dialects.types import ITEMSIZE, element_of, is_float, shape_of
 from mlc.passes.context import target_of
 from mlc.passes.graph.patterns.constants import constant_values
 from mlc.passes.layout.blocking.blocked_layout import LayoutBuilder, panels
-from mlc.passes.layout.blocking.panel_width import panel_width
+from mlc.passes.layout.blocking.panel_width import panel_rows, panel_width
 from mlc.passes.rewriter import bodies, erase_unused
 from mlc.target import CpuTarget
 
@@ -111,7 +117,8 @@ def _pack(op: ContractOp, target: CpuTarget) -> None:
     block = _panel(op, terms, columns, target)
     packed = builder.emit(PackOp(builder.reshape(ordered, (terms, columns)), layout(2, [(1, block)], (1, 0))))
     left, letters = _merged(op.lhs, lhs, summed, builder), lhs.replace(summed, k)
-    layouts = [layout(len(letters)), panels(columns, block), layout(len(out))]
+    left, held = _packed_left(op, left, letters, block, target)
+    layouts = [held, panels(columns, block), layout(len(out))]
     new = ContractOp(f"{letters},{k}{n}->{out}", left, packed, None, layouts)
     op.result.replace_all_uses_with(builder.emit(new))
     erase_unused([op])
@@ -125,6 +132,21 @@ def _panel(op: ContractOp, terms: DimLike, columns: int, target: CpuTarget) -> i
     rows = product(op.extents()[c] for c in out[:-1])
     stride = size if lhs[-1] in out else terms * size
     return panel_width((rows, terms, columns), stride, target) * 4 // size
+
+
+def _packed_left(
+    op: ContractOp, left: SSAValue, letters: str, columns: int, target: CpuTarget
+) -> tuple[SSAValue, LayoutAttr]:
+    """Return the left operand and its layout: in panels of the rows of a register tile if its rows are contiguous and
+    that pays, else as it is."""
+    shape, size = shape_of(left), ITEMSIZE[element_of(op.result)]
+    if len(letters) != 2 or letters[-1] not in op.terms[2]:
+        return left, layout(len(letters))
+    rows = panel_rows(shape, columns, size, target)
+    if not rows:
+        return left, layout(2)
+    held = layout(2, [(1, rows)], (1, 0))
+    return LayoutBuilder(op).emit(PackOp(left, held)), held
 
 
 def _merged(x: SSAValue, letters: str, some: str, builder: LayoutBuilder) -> SSAValue:

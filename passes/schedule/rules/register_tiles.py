@@ -84,7 +84,7 @@ def _rows(roles: OperandRoles, limit: int, vectors: int, target: CpuTarget) -> I
         cycles = _cycles(bounds[rows[-2]], tiles.sizes, extent, vectors, target)
         others = math.prod(size_of(bounds[r]) for r in rows[:-2])
         yield others * cycles, (tiles, TiledLoop(inner, ((extent, 1),)))
-    for tiles in (rows_of(inner, bounds[inner], size, rest) for size in _row_counts(bounds[inner], limit)):
+    for tiles in (rows_of(inner, bounds[inner], size, rest) for size in _row_counts(roles, inner, limit)):
         unpacked = vectors * UNPACKED if roles.dequantized else 0.0
         yield outer * _cycles(bounds[inner], tiles.sizes, 1, vectors, target, unpacked), (tiles,)
 
@@ -98,9 +98,13 @@ def _rest(roles: OperandRoles) -> Sequence[int]:
     return (1,) if batched else ()
 
 
-def _row_counts(extent: DimLike, limit: int) -> Sequence[int]:
-    """Return numbers of rows to try. For a symbolic extent powers of two come first: most actual extents are multiples
-    of them, and equal tiles distribute the prefetch of weights evenly."""
+def _row_counts(roles: OperandRoles, inner: str, limit: int) -> Sequence[int]:
+    """Return numbers of rows to try. No tile crosses a panel of a packed left operand. For a symbolic extent powers of
+    two come first: most actual extents are multiples of them, and equal tiles distribute the prefetch of weights
+    evenly."""
+    extent, stored = roles.s.bounds[inner], stored_panel_width(roles.a, inner)
+    if stored is not None:
+        return [max(n for n in range(1, limit + 1) if stored % n == 0)]
     counts = range(limit, max(limit - FEWER, 0), -1)
     return counts if isinstance(extent, int) else sorted(counts, key=lambda n: n & (n - 1) != 0)
 

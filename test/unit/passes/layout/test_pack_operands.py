@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from graph_checks import GraphBuilder, check, ops, packing
 
+import mlc
+import mlc.numpy as mnp
 from mlc.dialects.graph import ContractOp
 from mlc.passes.graph.canonicalize_graph import CanonicalizeGraph
 from mlc.passes.layout.decompose_pack import DecomposePack
@@ -74,3 +77,33 @@ def test_doubles_have_half_the_columns() -> None:
     y = b.add(ContractOp("mk,kn->mn", b.input(20, 5, element="f64"), b.input(5, 9, element="f64")))
     (op,) = ops(check(b, [y], *PASSES, target=TWO, tolerance=1e-12), ContractOp)
     assert packing(op) == (9, 2)
+
+
+@pytest.mark.parametrize(
+    ("target", "terms", "rows", "element", "panel"),
+    [
+        ("x86-64-v3", 600, 258, "f32", "Ba6b"),  # as many rows as a register tile has
+        ("x86-64-v3", 600, 260, "f32", "Ba5b"),
+        ("x86-64-v3", 600, 256, "f32", "Ba4b"),
+        ("x86-64-v3", 600, 259, "f32", "ab"),  # no panel divides the rows
+        ("x86-64-v3", 512, 258, "f32", "ab"),  # L1 holds the lines of a sum
+        ("x86-64-v3", 600, 258, "f64", "ab"),  # six rows are most of a line
+        ("x86-64-v4", 1200, 258, "f32", "ab"),  # so are fourteen
+    ],
+)
+def test_left_operands_with_contiguous_rows(target: str, terms: int, rows: int, element: str, panel: str) -> None:
+    b = GraphBuilder()
+    x, y = b.input(terms, rows, element=element), b.input(terms, 40, element=element)
+    packed = PackOperands(), DecomposePack(), CanonicalizeGraph()
+    (op,) = ops(check(b, [b.add(ContractOp("km,kn->mn", x, y))], *packed, target=target, tolerance=1e-5), ContractOp)
+    assert op.data_layouts is not None
+    assert op.data_layouts[0].tag.data == panel
+
+
+@pytest.mark.parametrize("rows", [258, 260, 256, 259])
+def test_register_tiles_stay_within_a_panel(rows: int) -> None:
+    random = np.random.default_rng()
+    x, y = (random.standard_normal((600, n)).astype(np.float32) for n in (rows, 40))
+    product = mlc.jit(lambda x, y: mnp.exp(-mnp.einsum("km,kn->mn", x, y)), target="x86-64-v3")
+    exact = np.exp(-np.einsum("km,kn->mn", x.astype(np.float64), y))
+    np.testing.assert_allclose(product(x / 64, y), exact ** (1 / 64), rtol=1e-4)
