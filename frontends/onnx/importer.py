@@ -197,10 +197,11 @@ class Importer:
         return result
 
     def tensors(self, graph: GraphProto) -> dict[str, Any]:
-        """The initializers of a graph; one of a type that is not supported matters only where something reads it."""
+        """The initializers of a graph, the last of each name, as onnxruntime; one of a type that is not supported
+        matters only where something reads it."""
         found: dict[str, Any] = {}
         read = names_read(graph)
-        for proto in graph.initializer:
+        for proto in {each.name: each for each in graph.initializer}.values():
             found[proto.name] = Poison()
             with self.rejecting("Initializer", proto.name) if proto.name in read else suppress(NotSupported):
                 found[proto.name] = self.data.tensor(proto)

@@ -18,6 +18,7 @@ from mlc.errors import InputError, MlcError
 F = TensorProto.FLOAT
 X, Y, Z = (helper.make_tensor_value_info(name, F, ["n", 3]) for name in "xyz")
 IMAGE, RESULT = helper.make_tensor_value_info("x", F, ["n", 2, "h", "w"]), helper.make_tensor_value_info("y", F, None)
+ONE = helper.make_tensor_value_info("one", F, [])
 RELU = helper.make_node("Relu", ["x"], ["y"])
 NEG = helper.make_node("Neg", ["x"], ["z"])
 
@@ -88,6 +89,22 @@ def test_an_unknown_domain_matters_where_a_node_is_of_it():
     odd = helper.make_node("Relu", ["x"], ["y"], domain="com.other")
     with pytest.raises(InputError, match="imports no opset of domain 'com.other'"):
         mlc.compile(made([odd], [X], [Y]), "cpu", 1)
+
+
+def test_the_last_initializer_of_a_name_counts():
+    """In a body, onnxruntime refuses a second one, too."""
+    x, add = helper.make_tensor_value_info("x", F, [3, 3]), helper.make_node("Add", ["x", "w"], ["y"])
+    model = made([add], [x], [Y], initializers={"w": np.eye(3)})
+    model.graph.initializer.append(numpy_helper.from_array(np.ones((3, 3), np.float32), "w"))
+    assert_same(model, rows(3))
+    body = helper.make_graph([add], "body", [], [RESULT], model.graph.initializer)
+    choice = helper.make_node("If", ["c"], ["y"], then_branch=body, else_branch=body)
+    inner = made([helper.make_node("Cast", ["x"], ["c"], to=TensorProto.BOOL), choice], [ONE, x], [RESULT])
+    inner.graph.node[0].input[0] = "one"
+    with pytest.raises(InputError, match="two initializers named 'w'"):
+        mlc.compile(inner)
+    with pytest.raises(Exception, match="initializer name is not unique"):
+        reference(inner, rows(3))
 
 
 def test_an_initializer_that_nothing_reads_may_be_of_any_type():

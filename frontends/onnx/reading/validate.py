@@ -29,7 +29,6 @@ def check_graph(
         InputError: a value defined twice or not at all, a cycle, a node that does not fit its operator's signature.
     """
     _check_graph_names(graph)
-    _once([t.name for t in graph.initializer], "initializer")
     defined = _once([i.name for i in graph.input], "input") | initialized(graph)
     _check_outputs(graph.node, defined)
     _check_order(graph.node, defined | outer)
@@ -37,6 +36,7 @@ def check_graph(
     for index, node in enumerate(graph.node):
         _check_signature(node, label(node, index), opsets, local)
         for body in subgraphs(node):
+            _once([t.name for t in body.initializer], "initializer")  # of a model's, onnxruntime takes the last
             check_graph(body, opsets, local, frozenset(names | outer))
     for output in graph.output:
         if output.name not in names | outer:
