@@ -26,11 +26,17 @@ def mlc(path: Path, threads: int) -> Run:
     return load(path, threads).run
 
 
-def onnxruntime(path: Path, threads: int, optimized: bool = True) -> Run:
-    """onnxruntime's CPU provider with all graph optimizations, as its sessions are by default, or with none."""
+def onnxruntime(path: Path, threads: int, optimized: bool = True, exact: bool = False) -> Run:
+    """onnxruntime's CPU provider with all graph optimizations, as its sessions are by default, or with none.
+
+    ``exact``: a reference, whose products of bytes do not saturate on CPUs without VNNI, as they do by default.
+    """
+    import onnx
     import onnxruntime as ort
 
-    options = ort.SessionOptions()
+    from benchmarks.exact_sessions import exact_options
+
+    options = exact_options(onnx.load(path, load_external_data=False)) if exact else ort.SessionOptions()
     options.intra_op_num_threads = threads
     options.log_severity_level = 3
     if not optimized:

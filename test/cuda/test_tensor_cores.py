@@ -10,12 +10,12 @@ import onnx
 import onnxruntime
 import pytest
 from emulator import needed
-from exact_sessions import exact_options
 from launcher import Program
 from ml_dtypes import bfloat16
 from test_cuda_operators import model_of, scheduled, tf32
 
 import mlc
+from benchmarks.exact_sessions import exact_options
 
 pytestmark = needed
 

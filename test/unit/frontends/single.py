@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import onnx
 import onnxruntime
-from exact_sessions import exact_options
 from onnx import ModelProto, helper, numpy_helper
 
 import mlc
+from benchmarks.exact_sessions import exact_options
 from mlc.dialects.semantics.interpreter import interpret
 from mlc.frontends.onnx import import_model
 

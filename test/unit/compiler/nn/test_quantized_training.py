@@ -8,10 +8,10 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from exact_sessions import exact_options
 
 import mlc
 import mlc.numpy as mnp
+from benchmarks.exact_sessions import exact_options
 from mlc import nn, optim, train
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import onnxruntime
-from exact_sessions import exact_options
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 import mlc
+from benchmarks.exact_sessions import exact_options
 
 Array = np.ndarray[Any, Any]
 node = helper.make_node

@@ -8,7 +8,6 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from exact_sessions import exact_options
 from onnx import TensorProto, helper, numpy_helper
 from quantizable import (
     by_onnxruntime,
@@ -24,6 +23,7 @@ from quantizable import (
 )
 
 import mlc
+from benchmarks.exact_sessions import exact_options
 from mlc.quantization import saving
 
 RANDOM = np.random.default_rng

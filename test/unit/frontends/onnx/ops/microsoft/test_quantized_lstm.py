@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import onnxruntime
 import pytest
-from exact_sessions import exact_options
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 import mlc
+from benchmarks.exact_sessions import exact_options
 from mlc.frontends.onnx import import_model
 
 RNG = np.random.default_rng()
