@@ -19,7 +19,16 @@ from dataclasses import dataclass, replace
 
 from mlc.dialects import kernel
 from mlc.dialects.poly import LoopNest, block_of
-from mlc.dialects.semantics.dims import DimLike, ceildiv, dim_min, evaluate, floordiv, product
+from mlc.dialects.semantics.dims import (
+    Dim,
+    DimLike,
+    ceildiv,
+    dim_min,
+    evaluate,
+    floordiv,
+    product,
+    quotient_of,
+)
 from mlc.dialects.types import ITEMSIZE, bytes_of, element_of
 from mlc.passes.loops.body.open_loops import open_for
 from mlc.passes.loops.body.tile_context import Buffer, TileContext
@@ -30,6 +39,7 @@ from mlc.target import CpuTarget
 Span = tuple[DimLike, DimLike]
 
 POINT = 1 << 12  # the scale of fixed-point values
+FINE = 1 << 16  # the same where they are constants: a share of few rows among many keeps its digits
 INSTRUCTIONS = 5  # of a prefetch in a step: itself, and the index of its slice
 LONGER = 1 / 16  # of a step's time: memory is busy evenly if each step prefetches, which is worth so much
 FEW = 16  # tiles in a block of rows: with more, prefetching gains little, because earlier blocks have read the weights
@@ -147,10 +157,11 @@ class _Weights:
         return self.s.bounds[iterator] != self.rows[iterator]
 
     def share(self, out: IndexBuilder, step: DimLike) -> DimLike:
-        """Return ``step * tile_rows // all_rows``. For symbolic ``all_rows`` it is computed in fixed point, so that the
-        division is loop-invariant."""
+        """Return ``step * tile_rows // all_rows``, in fixed point unless that is a shift already: a division in each
+        step would take the time of multiply-adds. For symbolic ``all_rows`` the division is then loop-invariant."""
         if isinstance(self.all_rows, int):
-            return floordiv(step * self.tile_rows, self.all_rows)
+            exact = floordiv(step * self.tile_rows, self.all_rows)
+            return exact if _shifts(exact) else floordiv(step * (self.tile_rows * FINE // self.all_rows), FINE)
         return floordiv(out.named(step) * out.named(self.pace), POINT)
 
     @property
@@ -215,3 +226,10 @@ class _Weights:
 
     def _linear(self, at: Mapping[str, DimLike]) -> DimLike:
         return self.buffer.linear(tuple(evaluate(i, {**self.context.at, **at}) for i in self.access.index))
+
+
+def _shifts(share: DimLike) -> bool:
+    """Return whether each division of an index is by a power of two."""
+    terms = share.terms if isinstance(share, Dim) else ()
+    divisors = [found[1] for monomial, _ in terms if (found := quotient_of(monomial))]
+    return all(divisor & (divisor - 1) == 0 for divisor in divisors)

@@ -78,7 +78,7 @@ ALLOWED = {
     "layout/factors/round_blocks.py CHUNK BYTE FOUR MOST": "the instruction of four bytes, and the range of one",
     "layout/factors/round_factors.py TERMS COLUMNS": "ratios: what rounding the left operand and padding are worth",
     "layout/factors/round_factors.py FASTER": "a ratio: two products of a pair, and what an error is worth",
-    "loops/body/prefetch.py POINT FEW INSTRUCTIONS": "fixed-point numbers, a ratio of rows to tiles, and of code",
+    "loops/body/prefetch.py POINT FINE FEW INSTRUCTIONS": "fixed-point numbers, a ratio of rows to tiles, and of code",
     "loops/body/rolled_steps.py FEWEST": "the size of code",
     "loops/body/tile_body.py UNROLLED LONG_STEP": "the size of code: a 3 x 3 window, and a step worth a loop",
     "plan/program/arena.py ALIGN": "the format of artifacts",

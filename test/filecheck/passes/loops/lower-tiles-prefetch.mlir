@@ -17,6 +17,21 @@ kernel.func @large(%a: tensor<128x768xf32>, %b: tensor<24x768x32xf32>) -> tensor
 
 // -----
 
+// A step divides by powers of two alone: 14/197 of a step's weights are 4657/65536.
+
+kernel.func @uneven_rows(%a: tensor<197x768xf32>, %b: tensor<24x768x32xf32>) -> tensor<197x768xf32> {
+  %0 = graph.contract "mk,kn->mn"(%a, %b) {layouts = [#graph.layout<"ab">, #graph.layout<"Ba32b">, #graph.layout<"ab">]} : (tensor<197x768xf32>, tensor<24x768x32xf32>) -> tensor<197x768xf32>
+  kernel.return %0 : tensor<197x768xf32>
+}
+
+// CHECK:      kernel.func @uneven_rows({{.*}}, %[[B:[0-9]+]]: memref<24x768x32xf32>,
+// CHECK-NOT:  arith.floordivsi {{.*}}, %c197 : index
+// CHECK:      arith.muli {{.*}}, %c4657 : index
+// CHECK:      arith.floordivsi {{.*}}, %c2048 : index
+// CHECK:      kernel.prefetch %[[B]][%{{.*}}] : memref<24x768x32xf32>
+
+// -----
+
 // Weights that the cache holds are not prefetched.
 
 kernel.func @small(%a: tensor<56x128xf32>, %b: tensor<4x128x32xf32>) -> tensor<56x128xf32> {
