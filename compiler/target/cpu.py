@@ -96,6 +96,11 @@ class CpuTarget(Target):
         issued = self._instructions(rows, vectors) / self.issue_width
         return max(products / self.fma_ports, loads / self.load_ports, issued)
 
+    def step_cycles(self, rows: int, vectors: int) -> float:
+        """Cycles of a rank-1 update among many: each sum waits for its own last term, so a small tile takes the latency
+        of a multiply-add."""
+        return max(self.fma_cycles(rows, vectors), self.fma_latency)
+
     def has_room(self, instructions: int, rows: int, vectors: int, longer: float = 0.0) -> bool:
         """Whether so many more ``instructions`` make a rank-1 update of rows × vectors at most ``longer`` of its time
         longer."""

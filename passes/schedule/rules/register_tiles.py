@@ -74,7 +74,7 @@ def _rows(roles: OperandRoles, limit: int, vectors: int, target: CpuTarget) -> I
     rows."""
     rows, bounds, rest = roles.rows, roles.s.bounds, _rest(roles)
     if not rows:
-        yield target.fma_cycles(1, vectors), ()
+        yield target.step_cycles(1, vectors), ()
         return
     inner, extent = rows[-1], size_of(bounds[rows[-1]])
     outer = math.prod(size_of(bounds[r]) for r in rows[:-1])
@@ -115,8 +115,8 @@ def _cycles(
     """Return the cycles of a step of the sum over all rows; ``unpacked``: those in which a tile makes its operand."""
     size = size_of(extent)
     if sizes[0][1] is None:
-        return size / sizes[0][0] * (target.fma_cycles(sizes[0][0] * times, vectors) + unpacked)
-    return sum(count * (target.fma_cycles(s * times, vectors) + unpacked) for s, count in sizes if count)
+        return size / sizes[0][0] * (target.step_cycles(sizes[0][0] * times, vectors) + unpacked)
+    return sum(count * (target.step_cycles(s * times, vectors) + unpacked) for s, count in sizes if count)
 
 
 def size_of(extent: DimLike) -> int:
