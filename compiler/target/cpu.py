@@ -133,6 +133,12 @@ class CpuTarget(Target):
         """A matrix in L2 is read faster than comparisons with mask registers, one in L3 than comparisons without."""
         return (self.l2 if self.has_mask_registers else self.l3).size
 
+    @property
+    def blocks_terms(self) -> bool:
+        """Whether long sums run in blocks of terms: a register tile of 16 registers reads an element of a panel for 6
+        rows only, so that panels must be in L1. One of 32 registers reads it for 14."""
+        return self.vector_registers <= 16
+
     def row_padding(self, row_bytes: int) -> int:
         """A line, if rows would fall into one or two sets of L1."""
         return self.l1.line if 2 * row_bytes % self.l1.period == 0 else 0

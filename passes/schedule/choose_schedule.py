@@ -21,6 +21,7 @@ from xdsl.passes import ModulePass
 from mlc.dialects import kernel
 from mlc.dialects.poly import LoopNest, ScheduleAttr
 from mlc.passes.context import target_of
+from mlc.passes.schedule.blocks.term_blocks import term_blocks
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, IslLimit, bounded
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
 from mlc.passes.schedule.rules.candidates import Rule, candidates, first_of, merged
@@ -81,8 +82,15 @@ def schedules(
     nest for each component. A statement without instances, for which no rule has tiles, gets a plain schedule."""
     if any(extent == 0 for s in statements for extent in s.bounds.values()):
         return iter([ScheduleAttr(serial(statements))])
-    whole = ([nest] for nest in candidates(statements, target, rules))
-    return (ScheduleAttr(nests) for nests in first_of([whole, _nests(statements, target, rules, joint)]))
+    ways = [_single(statements, target, rules), _nests(statements, target, rules, joint)]
+    return (ScheduleAttr(nests) for nests in first_of(ways))
+
+
+def _single(statements: Sequence[StatementView], target: Target, rules: Sequence[Rule]) -> Iterator[list[LoopNest]]:
+    """Yield the blocks of a sum that outgrows the caches, then candidates with one nest."""
+    if isinstance(target, CpuTarget):
+        yield from term_blocks(statements, target, rules)
+    yield from ([nest] for nest in candidates(statements, target, rules))
 
 
 def _nests(
@@ -104,5 +112,4 @@ def _nests(
 def _part(
     statements: Sequence[StatementView], target: Target, rules: Sequence[Rule], joint: Joint
 ) -> Iterator[list[LoopNest]]:
-    single = ([nest] for nest in candidates(statements, target, rules))
-    return first_of([single, joint(statements, target, rules), map(serial, [statements])])
+    return first_of([_single(statements, target, rules), joint(statements, target, rules), map(serial, [statements])])

@@ -27,19 +27,25 @@ def contraction(statements: Sequence[StatementView], target: CpuTarget, balanced
 
     ``balanced``: split sums for the smallest error, not for speed.
     """
+    roles = roles_of(statements)
+    if roles and not roles.slides:
+        yield from _plans(statements, roles, target, _balanced(roles.s) if balanced else (SUM_BLOCK, UNCUT))
+
+
+def roles_of(statements: Sequence[StatementView]) -> OperandRoles | None:
+    """Return the roles of a sum's operands; None if the first statement is no sum of products, or others than its
+    epilogue follow."""
     first = statements[0]
     if not is_sum(first) or not epilogue_follows(statements):
-        return
+        return None
     lanes = next((i for i in reversed(first.parallel) if first.write.stride(i) == 1), None)
     if lanes is None:
-        return
+        return None
     dots = scaled_dots(first, lanes)
     for a, others in [dots] if dots else factors(first):
         if not a.depends_on(lanes) and all(unit_stride(b, lanes) for b in others):
-            roles = OperandRoles(first, lanes, a, others[0], len(others) > 1, 2 if dots else 1)
-            if not roles.slides:
-                yield from _plans(statements, roles, target, _balanced(first) if balanced else (SUM_BLOCK, UNCUT))
-            return
+            return OperandRoles(first, lanes, a, others[0], len(others) > 1, 2 if dots else 1)
+    return None
 
 
 def _plans(
