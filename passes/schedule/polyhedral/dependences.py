@@ -40,9 +40,43 @@ def meet(domain: str, access: str, other_domain: str, other: str) -> bool:
     return not elements.is_empty()
 
 
+def _meet(a: StatementView, x: Access, text: str, b: StatementView, y: Access, other: str) -> bool:
+    """``meet`` of two accesses of these statements, which boxes of constant extents answer without isl."""
+    one, two = _box_of(a, x), _box_of(b, y)
+    if one is not None and two is not None:
+        sides = zip(one[0], two[0], strict=True)
+        if any(low > other_high or other_low > high for (low, high), (other_low, other_high) in sides):
+            return False
+        if one[1] and two[1]:
+            return True
+    return meet(a.domain, text, b.domain, other)
+
+
+def _box_of(s: StatementView, access: Access) -> tuple[list[tuple[int, int]], bool] | None:
+    """Return the least and the largest value of each index of an access, and whether it reaches all elements of this
+    box: no iterator is in two indices, and the values of an index are consecutive. None if an extent is not constant
+    or an index is not linear."""
+    if not all(isinstance(extent, int) and extent > 0 for extent in s.bounds.values()):
+        return None
+    sides, names, whole = [], set[str](), True
+    for index in access.index:
+        low = high = reach = 0
+        terms = index.terms if isinstance(index, Dim) else [((), index)]
+        for monomial, c in sorted(terms, key=lambda term: abs(term[1])):
+            if not all(isinstance(atom, str) and atom in s.bounds for atom in monomial) or len(monomial) > 1:
+                return None
+            span = c * (s.bounds[monomial[0]] - 1) if monomial else 0  # type: ignore[index, operator]
+            start = 0 if monomial else c
+            whole = whole and (not span or (abs(c) <= reach + 1 and monomial[0] not in names))
+            low, high, reach = low + start + min(span, 0), high + start + max(span, 0), reach + abs(span)
+            names.update(monomial)  # type: ignore[arg-type]
+        sides.append((low, high))
+    return sides, whole
+
+
 def depend(a: StatementView, b: StatementView) -> bool:
     """Return whether an instance of one statement depends on an instance of the other."""
-    return any(meet(a.domain, x, b.domain, y) for _, x, _, y in _sharing(a, b))
+    return any(_meet(a, x, text, b, y, other) for x, text, y, other in _sharing(a, b))
 
 
 def agree(statements: Sequence[StatementView], band: Sequence[str], skip: Set[str] = frozenset()) -> bool:
@@ -50,7 +84,7 @@ def agree(statements: Sequence[StatementView], band: Sequence[str], skip: Set[st
     ``band``, both accesses of an element have one index that determines it. False means that indices do not show it."""
     return all(
         {*band} <= {i for n, m in zip(x.index, y.index, strict=True) if n == m for i in _determined(n, a, b)}
-        or not meet(a.domain, text, b.domain, other)
+        or not _meet(a, x, text, b, y, other)
         for a, b in itertools.combinations_with_replacement(statements, 2)
         for x, text, y, other in _sharing(a, b, skip)
     )
