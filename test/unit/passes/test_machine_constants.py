@@ -78,6 +78,7 @@ ALLOWED = {
     "cost/winograd_time.py FLOAT": "the bytes of an element",
     "layout/blocking/packed_products.py PAIR": "the format of bf16 in words",
     "layout/factors/round_blocks.py CHUNK BYTE FOUR MOST": "the instruction of four bytes, and the range of one",
+    "layout/factors/round_blocks.py NIBBLE ONES": "the format of integers of 4 bits, and of four bytes in a word",
     "layout/factors/round_factors.py TERMS COLUMNS": "ratios: what rounding the left operand and padding are worth",
     "layout/factors/round_factors.py FASTER": "a ratio: two products of a pair, and what an error is worth",
     "loops/body/prefetch.py POINT FINE FEW INSTRUCTIONS": "fixed-point numbers, a ratio of rows to tiles, and of code",
