@@ -22,6 +22,7 @@ from mlc.frontends.array.transforms.custom import custom_vjp
 from mlc.frontends.array.transforms.gradients import vjp
 from mlc.scipy.sparse.compressed import Sparse
 from mlc.scipy.sparse.direct import SparseLU, factorized, splu, spsolve
+from mlc.scipy.sparse.minimal_residuals import minimal_residuals
 from mlc.scipy.vectors import raveled
 
 Operator = Callable[[Array], Array]
@@ -44,6 +45,29 @@ def bicgstab(
 ) -> tuple[Any, None]:
     """``x`` of ``A x = b`` by stabilized biconjugate gradients, and None; parameters as ``cg``, any matrix."""
     return _solved(_stabilized, A, b, x0, tol, atol, maxiter, M, symmetric=False), None
+
+
+def gmres(
+    A: Any,
+    b: Any,
+    x0: Any = None,
+    *,
+    tol: float = 1e-5,
+    atol: float = 0.0,
+    restart: int = 20,
+    maxiter: int | None = None,
+    M: Any = None,
+) -> tuple[Any, None]:
+    """``x`` of ``A x = b`` by generalized minimal residuals, and None; parameters as ``cg``, any matrix.
+
+    A step is ``restart`` products with ``A``, whose vectors [restart + 1, n] are kept; their number is at most n.
+
+    Raises:
+        InputError: ``restart`` is below 1.
+    """
+    if restart < 1:
+        raise InputError(f"gmres cannot keep {restart} vectors", hint="Give restart of 1 or more")
+    return _solved(partial(minimal_residuals, restart), A, b, x0, tol, atol, maxiter, M, symmetric=False), None
 
 
 def _solved(
@@ -168,7 +192,7 @@ def _stabilized(A: Operator, b: Array, x: Array, M: Operator, limit: Array, step
     return while_loop(lambda s: (_dot(s[2], s[2]) > limit * limit) & (s[0] < steps), step, start)[1]
 
 
-__all__ = ["SparseLU", "bicgstab", "cg", "factorized", "splu", "spsolve"]
+__all__ = ["SparseLU", "bicgstab", "cg", "factorized", "gmres", "splu", "spsolve"]
 
 publish(globals(), __all__)
 

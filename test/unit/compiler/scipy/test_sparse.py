@@ -171,13 +171,13 @@ def test_jacobian_by_columns_or_rows(wide: bool) -> None:
     np.testing.assert_allclose(jacobian(x).toarray(), mlc.jacrev(f)(x), rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("symmetric", [True, False])
-def test_iterative_solvers_and_their_derivatives(symmetric: bool) -> None:
+@pytest.mark.parametrize("name", ["cg", "bicgstab", "gmres"])
+def test_iterative_solvers_and_their_derivatives(name: str) -> None:
     rng, n = np.random.default_rng(), 12
     dense = drawn(n, n) + 8 * np.eye(n)
-    dense = dense @ dense.T if symmetric else dense
+    dense = dense @ dense.T if name == "cg" else dense
     a, b = sparse.csr_array(dense), rng.standard_normal(n)
-    solve = sparse.linalg.cg if symmetric else sparse.linalg.bicgstab
+    solve = getattr(sparse.linalg, name)
     x = solve(a, b, tol=1e-13)[0]
     np.testing.assert_allclose(x, np.linalg.solve(dense, b), rtol=1e-9, atol=1e-12)
     inverse = sparse.diags_array([1 / dense.diagonal()])
@@ -194,3 +194,18 @@ def test_iterative_solvers_and_their_derivatives(symmetric: bool) -> None:
     along, inverse_matrix = rng.standard_normal(n), np.linalg.inv(dense)
     second = mlc.hvp(lambda b: loss(a.data, b), (b,), (along,))
     np.testing.assert_allclose(second, 2 * inverse_matrix.T @ inverse_matrix @ along, rtol=1e-7, atol=1e-9)
+
+
+def test_minimal_residuals_where_a_residual_does_not_shrink() -> None:
+    """A shift of n elements leaves the residual as it is for n - 1 products; of the identity one product is all."""
+    from mlc.scipy.sparse.linalg import gmres
+
+    n = 11
+    b = np.random.default_rng().standard_normal(n)
+    np.testing.assert_allclose(gmres(lambda v: mnp.roll(v, 1), b, tol=1e-12)[0], np.roll(b, -1), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(gmres(lambda v: 2 * v, b, tol=1e-12)[0], b / 2, rtol=1e-12)
+    matrix = drawn(n, n) + 6 * np.eye(n)
+    found = gmres(matrix, b, tol=1e-12, restart=4)[0]
+    np.testing.assert_allclose(found, np.linalg.solve(matrix, b), rtol=1e-8, atol=1e-10)
+    with pytest.raises(InputError, match="cannot keep 0 vectors"):
+        gmres(matrix, b, restart=0)
