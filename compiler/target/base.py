@@ -34,6 +34,11 @@ class Target(ABC):
         return False
 
     @property
+    def blocks_terms(self) -> bool:
+        """Whether long sums run in blocks of terms, whose panels stay in L1."""
+        return False
+
+    @property
     @abstractmethod
     def thread_blocks(self) -> bool:
         """Whether a block of threads computes a tile together, and not one thread."""

@@ -20,7 +20,7 @@ from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
 from mlc.dialects.poly import LoopNest, ScheduleAttr
-from mlc.passes.context import target_of
+from mlc.passes.context import cpu_facts, target_of
 from mlc.passes.schedule.blocks.term_blocks import term_blocks
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, IslLimit, bounded
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
@@ -88,8 +88,8 @@ def schedules(
 
 def _single(statements: Sequence[StatementView], target: Target, rules: Sequence[Rule]) -> Iterator[list[LoopNest]]:
     """Yield the blocks of a sum that outgrows the caches, then candidates with one nest."""
-    if isinstance(target, CpuTarget):
-        yield from term_blocks(statements, target, rules)
+    if target.blocks_terms:
+        yield from term_blocks(statements, cpu_facts(target), rules)
     yield from ([nest] for nest in candidates(statements, target, rules))
 
 

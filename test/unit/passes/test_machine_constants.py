@@ -28,7 +28,7 @@ ALLOWED = {
     "cost/block_time.py KEYS": "the format of parts: uneven ones begin at multiples",
     "cost/block_time.py HALF FLOAT": "bytes of an element",
     "cost/cache_blocks.py FLOAT": "bytes of an element",
-    "cost/cache_blocks.py SHARE TILES": "ratios: the part of a cache that is used at a time; how often a panel is read",
+    "cost/cache_blocks.py TILES": "a ratio: how often a panel is read",
     "cost/calibration.py RANGE": "search effort",
     "distribute/rules/windows.py FAR AT LONG": "sample blocks, from which a window is read off and then proved",
     "device/distribute_values.py WINDOW WORD": "a ratio: offsets of one buffer of a window; bytes of a register",
