@@ -97,9 +97,9 @@ MLC_INLINE int32_t mlc_dot2x2_i32(int32_t sum, int32_t a, int32_t b) {
     i32x##H low = mlc_dot4_i32x##H(mlc_low_i32x##L(s), mlc_low_i32x##L(a), mlc_low_i32x##L(b));    \
     return mlc_join_i32x##L(low, mlc_dot4_i32x##H(mlc_high_i32x##L(s), mlc_high_i32x##L(a), mlc_high_i32x##L(b))); \
   }
-/* The even and the odd bytes as 16 bits, by an instruction that multiplies these and adds pairs in 32. The sum is kept
- * apart from those after it: GCC would reassociate the additions of all steps of a loop's body, and its products would
- * wait for them in memory, not in registers. */
+/* The even and the odd bytes as 16 bits, by an instruction that multiplies these and adds pairs in 32. The sum passes an
+ * empty instruction: without it GCC keeps the products of all unrolled steps of a loop's body alive, in memory and not in
+ * registers. Why it does so is not known. */
 #if defined __GNUC__ && (defined __x86_64__ || defined __i386__)
 #define MLC_KEEP_SUM(x) __asm__("" : "+x"(x))
 #else
