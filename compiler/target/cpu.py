@@ -60,6 +60,11 @@ class CpuTarget(Target):
         return "avx512f" in self.features
 
     @property
+    def blocks_rows(self) -> bool:
+        """Whether a product whose rows L2 does not hold has blocks of rows: so Zen 3. Not measured with AVX-512."""
+        return self.has("avx2") and not self.has_mask_registers
+
+    @property
     def multiplies_pairs(self) -> bool:
         """Whether an instruction adds the products of two bf16 to a sum in f32, in the time of a multiply-add."""
         return {"avx512bf16", "avx512vl"} <= {*self.features}

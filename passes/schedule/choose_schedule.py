@@ -25,7 +25,7 @@ from mlc.passes.schedule.blocks.term_blocks import term_blocks
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, IslLimit, bounded
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
 from mlc.passes.schedule.rules.candidates import Rule, candidates, first_of, merged
-from mlc.passes.schedule.rules.contraction import contraction
+from mlc.passes.schedule.rules.contraction import contraction, in_row_blocks
 from mlc.passes.schedule.rules.elementwise import elementwise
 from mlc.passes.schedule.rules.fallback import give_up, note_refusal, serial
 from mlc.passes.schedule.rules.nest_fusion import nest_fusion
@@ -72,7 +72,9 @@ class ChooseSchedule(ModulePass):
 def cpu_schedules(fn: kernel.FuncOp, target: CpuTarget, rules: Sequence[Rule] = RULES) -> Iterator[ScheduleAttr]:
     """Return candidates for a kernel's schedule, the best first. A kernel is streamed if the fuse stage has decided
     it."""
-    return schedules(statements_of(fn), target, rules, streamed if fn.fusion.streamed else nest_fusion)
+    statements = statements_of(fn)
+    found = schedules(statements, target, rules, streamed if fn.fusion.streamed else nest_fusion)
+    return (ScheduleAttr(in_row_blocks(nest, statements, target) for nest in each.data) for each in found)
 
 
 def schedules(

@@ -10,16 +10,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from mlc.dialects.poly import LoopNest, TiledLoop
-from mlc.passes.schedule.polyhedral.statement_view import StatementView, epilogue_follows
+from mlc.dialects.poly import LoopNest, Partition, TiledLoop
+from mlc.dialects.types import bytes_of
+from mlc.passes.cost.extent_partition import rows_of
+from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView, epilogue_follows
 from mlc.passes.schedule.rules.candidates import by_rank
-from mlc.passes.schedule.rules.operand_roles import OperandRoles, factors, is_sum, scaled_dots, unit_stride
+from mlc.passes.schedule.rules.operand_roles import (
+    OperandRoles,
+    factors,
+    is_matrix_product,
+    is_sum,
+    scaled_dots,
+    unit_stride,
+)
 from mlc.passes.schedule.rules.partial_sums import SUM_BLOCK, UNCUT, partial_sums
 from mlc.passes.schedule.rules.register_tiles import register_tiles, size_of
 from mlc.target import CpuTarget
 
 LEAST_BLOCK = 32  # terms, for balanced sums: adding to the total takes as long as a term or two
+
+LESS = 4  # times as many bytes must be read again without blocks of rows as with them
 
 
 def contraction(statements: Sequence[StatementView], target: CpuTarget, balanced: bool = False) -> Iterator[LoopNest]:
@@ -78,3 +90,46 @@ def _balanced(s: StatementView) -> tuple[int, int]:
     terms = math.prod(size_of(s.bounds[i]) for i in s.reduced)
     block = min(max(2 ** round(math.log2(terms) / 2), LEAST_BLOCK), SUM_BLOCK)
     return block, block
+
+
+def in_row_blocks(nest: LoopNest, statements: Sequence[StatementView], target: CpuTarget) -> LoopNest:
+    """``n/16v m/6*250`` → ``m@9t n/16v m/6*27+5*1``: a product of matrices whose left operand exceeds L2, in blocks of
+    rows that stay there; other nests as they are.
+
+    Each panel of the right operand meets all rows, which L3 then gives anew. In blocks the right operand is read again,
+    once a block: less where there are many panels.
+    """
+    s = next(s for s in statements if s.name == nest.statements[0])
+    if not target.blocks_rows or not _is_product_by_columns(nest, s):
+        return nest
+    columns, rows = nest.band
+    extent, width = s.bounds[rows.iterator], s.bounds[columns.iterator]
+    assert isinstance(extent, int) and isinstance(width, int)
+    left, right = (_bytes(s, a) for a in sorted(s.reads, key=lambda read: read.depends_on(columns.iterator)))
+    blocks = _row_blocks(left, right, -(-width // columns.size), target)
+    if blocks == 1:
+        return nest
+    tiles = rows_of(rows.iterator, -(-extent // blocks), rows.size)
+    return replace(nest, band=(columns, tiles), partitions=(Partition(rows.iterator, blocks, tiled=True),))
+
+
+def _is_product_by_columns(nest: LoopNest, s: StatementView) -> bool:
+    """Return whether a nest is a product of two matrices of constant extents, whose inner loop is over the rows."""
+    if nest.partitions or nest.joined or len(nest.band) != 2 or not is_matrix_product(s):
+        return False
+    columns, rows = nest.band
+    constant = all(isinstance(n, int) for n in s.bounds.values()) and len(s.parallel) == 2
+    by_rows = [read.depends_on(columns.iterator) for read in s.reads if read.depends_on(rows.iterator)]
+    return constant and columns.vectorized and not rows.vectorized and by_rows == [False]
+
+
+def _bytes(s: StatementView, read: Access) -> int:
+    size = bytes_of(s.op.ins[s.reads.index(read)])
+    return size if isinstance(size, int) else 0
+
+
+def _row_blocks(left: int, right: int, panels: int, target: CpuTarget) -> int:
+    """Return the number of blocks of rows for operands of so many bytes; 1 if L2 holds all rows, or the right operand
+    would be read too often."""
+    blocks = -(-left // target.resident_bytes) if left > target.l2.size else 1
+    return blocks if LESS * right * (blocks - 1) <= left * panels else 1

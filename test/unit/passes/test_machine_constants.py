@@ -99,7 +99,7 @@ ALLOWED = {
     "schedule/gpu/stream_blocks.py HALF_FULL": "the rows of mma.m16n8k16, the same for every GPU of CUDA",
     "schedule/polyhedral/bounded.py ISL_OPERATIONS": "search effort",
     "schedule/rules/partial_sums.py SUM_BLOCK UNCUT": "rounding errors of sums",
-    "schedule/rules/contraction.py LEAST_BLOCK": "rounding errors of sums",
+    "schedule/rules/contraction.py LEAST_BLOCK LESS": "rounding errors of sums, and a ratio of bytes read",
     "schedule/rules/register_tiles.py FEWER": "search effort",
     "schedule/rules/register_tiles.py UNPACKED": "a ratio: operations of unpacking and scaling a vector",
     "schedule/rules/streaming.py ROWS": "a ratio: how often a block of rows reads its operands",
