@@ -103,8 +103,9 @@ class CpuTarget(Target):
 
     def step_cycles(self, rows: int, vectors: int) -> float:
         """Cycles of a rank-1 update among many: each sum waits for its own last term, so a small tile takes the latency
-        of a multiply-add."""
-        return max(self.fma_cycles(rows, vectors), self.fma_latency)
+        of a multiply-add. (With 16 registers, where it was measured; of 32, a last tile is seldom so small.)"""
+        latency = self.fma_latency if self.vector_registers <= 16 else 0
+        return max(self.fma_cycles(rows, vectors), latency)
 
     def has_room(self, instructions: int, rows: int, vectors: int, longer: float = 0.0) -> bool:
         """Whether so many more ``instructions`` make a rank-1 update of rows × vectors at most ``longer`` of its time

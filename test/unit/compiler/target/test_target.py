@@ -217,3 +217,11 @@ def test_widths_of_a_detected_core(
     nearest = targets.get(level)
     assert isinstance(nearest, CpuTarget)
     assert host._with_widths(nearest, tmp_path / "cpuinfo").issue_width == width
+
+
+def test_a_small_tile_takes_the_latency_of_a_multiply_add_with_16_registers() -> None:
+    avx2, avx512 = targets.get("x86-64-v3"), targets.get("x86-64-v4")
+    assert isinstance(avx2, CpuTarget) and isinstance(avx512, CpuTarget)
+    assert avx2.step_cycles(2, 2) == avx2.fma_latency > avx2.fma_cycles(2, 2)
+    assert avx2.step_cycles(6, 2) == avx2.fma_cycles(6, 2)
+    assert avx512.step_cycles(2, 2) == avx512.fma_cycles(2, 2)
