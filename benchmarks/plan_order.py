@@ -25,7 +25,8 @@ import mlc
 import mlc.numpy as mnp
 from benchmarks.plans import Size, block, block_types
 from mlc import P, comm, target
-from mlc.comm.link import Link, measured
+from mlc.comm.link import Link
+from mlc.comm.measure import measured
 from mlc.planning import Auto, Cluster, Level, Plan
 from mlc.planning.cluster import default
 from mlc.planning.search import Search

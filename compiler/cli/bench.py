@@ -113,7 +113,8 @@ def command(
 def _collectives(model: Path | None, as_json: bool) -> None:
     """Print the times of collectives, and the latency and bandwidth that fit them, on rank 0."""
     from mlc import comm
-    from mlc.comm.link import Link, measured, record, shown
+    from mlc.comm.link import Link, record, shown
+    from mlc.comm.measure import measured
 
     if model is not None:
         raise InputError(f"--collectives measures no model, and '{model}' was given", hint="Leave one of them out")

@@ -1,27 +1,15 @@
-"""The time of collectives on this machine: a latency and a bandwidth that fit measurements (alpha–beta model)."""
+"""The time of collectives: a latency and a bandwidth that fit measurements (alpha–beta model)."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from mlc import comm
-from mlc.errors import InputError
-from mlc.tracing.jit import jit
-
 SMALL = 8192
 """Bytes up to which a reduction has one stage (``runtime/c/comm/mlc_stages.c``)."""
-SIZES = (1 << 10, 1 << 13, 1 << 16, 1 << 19, 1 << 22, 1 << 24)
-KINDS: dict[str, Callable[[Any], Any]] = {
-    "all_reduce": comm.all_reduce,
-    "reduce_scatter": comm.reduce_scatter,
-    "all_gather": comm.all_gather,
-    "all_to_all": comm.all_to_all,
-}
 
 
 @dataclass(frozen=True)
@@ -63,36 +51,6 @@ def cost(kind: str, size: int, ranks: int) -> tuple[int, int]:
     if kind == "all_reduce":
         return (1, (ranks - 1) * size) if size <= SMALL else (2, 2 * (ranks - 1) * size // ranks)
     return (1, (ranks - 1) * size) if kind == "all_gather" else (1, (ranks - 1) * size // ranks)
-
-
-def measured(sizes: Sequence[int] = SIZES, repeats: int = 30) -> list[Sample]:
-    """The best times of compiled collectives, as other programs only add to them, each with its call from Python. All
-    ranks of the job call this together.
-
-    Raises:
-        InputError: the job has one rank.
-    """
-    ranks = comm.current().ranks
-    if ranks == 1:
-        raise InputError("There is one rank, which sends nothing",
-                         hint="Start more: mpiexec -n 2 mlc bench --collectives")  # fmt: skip
-    found = []
-    for kind, f in KINDS.items():
-        run = jit(f, wait=True, threads=1)
-        for size in sizes:
-            x = np.ones(size // 4 // ranks * ranks, np.float32)
-            seconds = _best(lambda run=run, x=x: run(x), repeats)  # type: ignore[misc]
-            found.append(Sample(kind, x.nbytes, *cost(kind, x.nbytes, ranks), seconds))
-    return found
-
-
-def _best(call: Callable[[], Any], repeats: int) -> float:
-    times = []
-    for n in range(repeats + 2):
-        begin = time.perf_counter()
-        call()
-        times += [time.perf_counter() - begin] if n >= 2 else []
-    return min(times)
 
 
 def record(samples: Sequence[Sample], link: Link, ranks: int) -> dict[str, Any]:

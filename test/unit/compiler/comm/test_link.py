@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from mlc import comm
-from mlc.comm.link import KINDS, Link, Sample, cost, measured, shown
+from mlc.comm.link import Link, Sample, cost, shown
+from mlc.comm.measure import KINDS, measured
 from mlc.errors import InputError
 
 
