@@ -24,6 +24,8 @@ __all__ = ["check", "compile", "tune"]
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
+    from mlc.comm.mesh import Mesh
+    from mlc.driver.source import Source
     from mlc.driver.sources import Model as AnyModel
     from mlc.pending import PendingModel
     from mlc.runtime import Model
@@ -47,6 +49,8 @@ def compile(
     peak_memory: int = 0,
     cache: int = 0,
     wait: bool = True,
+    mesh: Mesh | None = None,
+    shardings: Any = None,
 ) -> Model:
     """Compile an ONNX model (opset 7 or later) or a PyTorch program and load it; the second time it comes from the
     cache.
@@ -67,6 +71,9 @@ def compile(
     tokens; the length of its attention_mask says how many there are, those of this run included. 0: inputs and outputs.
     ``wait=False`` compiles in the background and gives a ``mlc.pending.PendingModel``, which has all
     that a ``Model`` has and whose first calls are interpreted.
+    ``mesh``: the model is for all ranks of a job, ``mlc.Mesh(data=2, model=2)``; each gives whole inputs and gets whole
+    outputs, and has its blocks of weights. ``shardings`` says how tensors are divided by their names,
+    ``{"up": mlc.P(None, "model")}``, or is "auto", a ``planning.Auto`` or a ``planning.Plan``; the rest follows.
 
     Raises InputError for a malformed or unsupported model, or too small a ``peak_memory``, ToolchainError without a C
     compiler, all of them MlcError.
@@ -74,13 +81,29 @@ def compile(
     options = make_options(
         target, threads, dims, numerics, embed_weights, schedule, cc, tuned, sanitize, name, peak_memory
     )
+    source = _source(model, cache, mesh, shardings, options, wait)
     if not wait:
         return cast("Model", _pending(model, options, threads, cache))
     with Progress() as progress:
-        built = compile_source(source_of(model, cache), options, [progress])
-    if is_program(model):
+        built = compile_source(source, options, [progress])
+    if is_program(model) and mesh is None:
         return open_program(built, model, threads)
     return open_built(built, threads)
+
+
+def _source(
+    model: AnyModel, cache: int, mesh: Mesh | None, shardings: Any, options: Options, wait: bool
+) -> Source:
+    if mesh is None:
+        if shardings is not None:
+            raise InputError("compile: shardings are of a mesh", hint="Give mesh=mlc.Mesh(model=2) too")
+        return source_of(model, cache)
+    if not wait or options.embed_weights:
+        hint = "Leave them out: each rank has a weights file"
+        raise InputError("wait=False and embed_weights do not go with a mesh", hint=hint)
+    from mlc import divided
+
+    return divided.of(model, mesh, shardings, cache)
 
 
 def _pending(model: AnyModel, options: Options, threads: int | None, cache: int) -> PendingModel:

@@ -26,6 +26,8 @@ class Entry:
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
     load: Callable[[], Array]
+    ranks: int = 1
+    """Of a job in which each rank has its own value, which ``load`` gives a thread of that rank alone."""
 
     @property
     def nbytes(self) -> int:
@@ -57,6 +59,10 @@ class WeightStore:
     def entry(self, name: str) -> Entry:
         return self._entries[name]
 
+    def knows(self, name: str) -> bool:
+        """Return whether there is one value, which a pass may read; a tensor that ranks divide has one a rank."""
+        return name in self._entries and self._entries[name].ranks == 1
+
     def copy(self) -> WeightStore:
         """Return a store with the same entries; arrays that are added to it are not in this one."""
         made = WeightStore()
@@ -78,10 +84,13 @@ class WeightStore:
         self._entries[name] = entry
         return name
 
-    def add_lazy(self, name: str, dtype: np.dtype[Any], shape: tuple[int, ...], load: Callable[[], Array]) -> str:
-        """Store a function that computes a tensor on demand; the tensor itself is not stored."""
+    def add_lazy(
+        self, name: str, dtype: np.dtype[Any], shape: tuple[int, ...], load: Callable[[], Array], ranks: int = 1
+    ) -> str:
+        """Store a function that computes a tensor on demand; the tensor itself is not stored. ``ranks``: of a job in
+        which each has its own value."""
         name = self.fresh(name)
-        self._entries[name] = Entry(dtype, shape, lambda: np.ascontiguousarray(load()).reshape(shape))
+        self._entries[name] = Entry(dtype, shape, lambda: np.ascontiguousarray(load()).reshape(shape), ranks)
         return name
 
     def fresh(self, name: str) -> str:

@@ -30,7 +30,7 @@ def bands_of_argument(arg: BlockArgument, calls: Sequence[kernel.CallOp], weight
         return []
     owners = {call.args[arg.index].owner if arg.index < len(call.args) else None for call in calls}
     names = {o.entry.data if isinstance(o, WeightOp) else "" for o in owners}
-    if not names or not all(n in weights and len(weights.entry(n).shape) > 1 for n in names):
+    if not names or not all(weights.knows(n) and len(weights.entry(n).shape) > 1 for n in names):
         return []
     first, *others = (bands_of(weights[name]) for name in sorted(names))
     return first if all(other == first for other in others) else []

@@ -12,6 +12,7 @@ from pathlib import Path
 from mlc.errors import ArtifactError
 from mlc.runtime.elf import GIVE, LINUX
 from mlc.runtime.sealed import seal
+from mlc.runtime.weights import files_of_ranks
 
 STATIC = (".a", ".o", ".c")
 
@@ -31,8 +32,9 @@ def existing(path: str | PathLike[str]) -> Path:
     raise ArtifactError(f"{path} {problem}", hint=LINUX if foreign else GIVE)
 
 
-def copy_artifact(library: Path, weights: Path | None, target: Path) -> None:
-    """Copies library, weights and header to ``target`` and the files beside it.
+def copy_artifact(library: Path, weights: Path | None, target: Path, ranks: int = 0) -> None:
+    """Copies library, weights and header to ``target`` and the files beside it. ``ranks``: there is a weights file for
+    each of so many ranks, and an index of them.
 
     The library is copied last, as it needs the others. The weights get the target's stem, under which the loader looks
     first; the library's SONAME becomes the name of its file. Raises ArtifactError.
@@ -44,7 +46,11 @@ def copy_artifact(library: Path, weights: Path | None, target: Path) -> None:
         message = f"A library '{target}' would be imported by 'import mlc' in its folder, in place of the package"
         raise ArtifactError(message, hint="Give it another name")
     header = library.with_suffix(".h")
-    if weights is not None:
+    if weights is not None and ranks:
+        stem = weights.with_name(weights.name.rpartition(f"of{ranks}.weights")[0].rpartition(".")[0] + ".weights")
+        for old, new in zip(files_of_ranks(stem, ranks), files_of_ranks(target, ranks), strict=True):
+            replace_file(old, new)
+    elif weights is not None:
         replace_file(weights, target.with_suffix(".weights"))
     if header.exists():
         replace_file(header, target.with_suffix(".h"))

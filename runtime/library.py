@@ -22,7 +22,7 @@ from mlc.errors import ArtifactError, InputError, RunError
 from mlc.runtime import exprs, memory
 from mlc.runtime.loader import find_prefix, open_library
 from mlc.runtime.signature import POINTERS, STRINGS, TensorSpec
-from mlc.runtime.weights import check_weights
+from mlc.runtime.weights import check_weights, of_rank
 
 Call: Any = None
 _unpacked: Any = None
@@ -128,7 +128,10 @@ class Library:
         function = ctypes.cast(getattr(self._dll, f"{self.prefix}_join"), ctypes.c_void_p).value
         table = _NULL if self._ranks is None else _cast("void *", ctypes.addressof(self._ranks))
         if _cast("int(*)(void *, void *)", function)(self._model, table):
-            raise RunError(f"Model '{self.signature['name']}' cannot join its ranks: {self._error()}")
+            needed, there = self.signature["collectives"]["ranks"], current().ranks
+            start = f"Start {needed} ranks, as by 'mlc run --ranks {needed} {self.path.name}'"
+            hint = start if needed not in (0, there) else None
+            raise RunError(f"Model '{self.signature['name']}' cannot join its ranks: {self._error()}", hint=hint)
         self._joined = True
 
     def _in_context(self, context: Any) -> AbstractContextManager[None]:
@@ -166,13 +169,17 @@ class Library:
             raise ArtifactError(f"{self.path} is damaged: its signature is not valid JSON") from None
 
     def weights_path(self) -> Path | None:
-        """Returns the weights file: under the library's own name, else under the name at compile time; None if
-        embedded."""
-        name = (self.signature.get("weights") or {}).get("file")
-        if not name:
+        """Returns the weights file, that of this rank where each has one: under the library's own name, else under the
+        name at compile time; None if embedded."""
+        about = self.signature.get("weights") or {}
+        if not (name := about.get("file")):
             return None
-        own = self.path.with_suffix(".weights")
-        return own if own.exists() else self.path.with_name(Path(name).name)
+        found = [self.path.with_suffix(".weights"), self.path.with_name(Path(name).name)]
+        if ranks := about.get("ranks"):
+            from mlc.runtime.communicators import current
+
+            found = [of_rank(each, min(current().rank, len(ranks) - 1), len(ranks)) for each in found]
+        return found[0] if found[0].exists() else found[1]
 
     def plan(self, dims: dict[str, int], inputs: Sequence[Array], outputs: Mapping[str, TensorSpec]) -> Plan:
         """Returns the plan for these values of the symbolic dimensions, and inputs of matching shapes."""

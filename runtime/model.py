@@ -217,7 +217,8 @@ class Model:
 
         Raises ArtifactError if the files cannot be read or written.
         """
-        copy_artifact(self.path, self._open_library().weights_path(), Path(path))
+        ranks = (self.signature.get("weights") or {}).get("ranks", ())
+        copy_artifact(self.path, self._open_library().weights_path(), Path(path), len(ranks))
 
     def close(self) -> None:
         """Stops the threads and frees the memory once the calls in flight have ended; later calls raise RunError."""

@@ -60,10 +60,13 @@ class Mpi:
         if self.ranks == 1 or isinstance(error, KeyboardInterrupt):
             self._hook(kind, error, trace)
             return
-        lines = "".join(traceback.format_exception(kind, error, trace)).splitlines()
+        self.abort("".join(traceback.format_exception(kind, error, trace)).splitlines(), 1)
+
+    def abort(self, lines: list[str], status: int) -> None:
+        """Print lines with the number of the rank, and end the job with an exit status."""
         print("\n".join(f"[rank {self.rank} of {self.ranks}] {line}" for line in lines), file=sys.stderr, flush=True)
         time.sleep(FORWARDING)
-        self.communicator.Abort(1)
+        self.communicator.Abort(status)
 
 
 def has_one_rank() -> bool:

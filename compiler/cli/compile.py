@@ -21,7 +21,8 @@ from mlc.cli.common import (
     parse_dims,
 )
 from mlc.cli.functions import source_named
-from mlc.driver.artifact.forms import STDOUT, destination, refuse_without_effect
+from mlc.driver.artifact.forms import STDOUT, destination, is_c, refuse_without_effect
+from mlc.errors import InputError
 from mlc.tools.tables import console
 
 if TYPE_CHECKING:
@@ -77,6 +78,23 @@ def command(
             metavar="TOKENS",
         ),
     ] = 0,
+    mesh: Annotated[
+        str,
+        typer.Option(
+            help="Compile for the ranks of a mesh, which all take whole inputs; each has a weights file.",
+            metavar="NAME=N,…",
+            show_default=False,
+        ),
+    ] = "",
+    shardings: Annotated[
+        list[str],
+        typer.Option(
+            help="With --mesh: how a tensor is divided, as up=-,model; a file of such lines or of a plan; or auto. "
+            "Repeat for more.",
+            metavar="NAME=DIMS|FILE|auto",
+            show_default=False,
+        ),
+    ] = [],  # noqa: B006
     emit: Annotated[Stage | None, typer.Option(help="Stop after a stage and print it.")] = None,
     dump_ir: Annotated[
         Path | None, typer.Option(help="Write the IR after each pass to this folder.", metavar="DIR")
@@ -108,6 +126,7 @@ def command(
     mlc compile resnet.onnx -o resnet.a         # to link statically; or resnet.c, a folder of C sources
     mlc compile heat.py:step -i u=f32[points] -i d=f32[]   # a function on mlc.numpy's arrays: step.so, step.h
     mlc compile bert.onnx -o build/bert.so --dim batch=1 --target x86-64-v3
+    mlc compile bert.onnx --mesh model=2 --shardings up=-,model   # bert.so for two ranks: bert.0of2.weights, …
     mlc compile mlp.onnx --emit kernel          # print the IR after a stage
     mlc compile mlp.onnx --dump-ir ir --time-passes
     """
@@ -117,9 +136,14 @@ def command(
     from mlc.tools.verify_each import VerifyEach
 
     source, dims = source_named(model, types, parse_dims(dim), cache)
+    if mesh or shardings:
+        source = _divided(model, mesh, shardings, cache, embed_weights)
     out = None if emit else destination(output, source.name)
     if out is not None:
         refuse_without_effect(out, {"--package": package, "--sanitize": bool(sanitize), "--cc": cc is not None})
+        if mesh and is_c(out):
+            hint = "Write a library, as -o model.so, model.a or model.o: a weights file for each rank comes with it"
+            raise InputError("C sources have the weights of one rank, and --mesh makes those of all", hint=hint)
         emit = "code" if out == STDOUT else None
     options = make_options(
         target, threads, dims, numerics, embed_weights, schedule, cc, not no_tuned, sanitize,
@@ -136,6 +160,21 @@ def command(
             _build(source, options, out, package, [*watching, progress], reuse=not watching)
     if time_passes:
         console().print(timer.report())
+
+
+def _divided(model: Path, mesh: str, shardings: list[str], cache: int, embed_weights: bool | None) -> Source:
+    """The source of a model for the ranks of a mesh."""
+    from mlc import divided
+    from mlc.cli.functions import is_function
+    from mlc.divided.parse import mesh_of, shardings_of
+
+    if not mesh:
+        raise InputError("--shardings was given without --mesh", hint="Give --mesh data=2,model=2 too")
+    if is_function(model):
+        raise InputError("--mesh is for models", hint="Give a function its mesh by mlc.jit(f, mesh=…), and save it")
+    if embed_weights:
+        raise InputError("--embed-weights does not go with --mesh", hint="Leave it out: each rank has a weights file")
+    return divided.of(model, mesh_of(mesh), shardings_of(shardings), cache)
 
 
 def _other_name(source: Source, library: Path) -> str | None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mlc.cli.common import Dims, SourcePath, Types, parse_dims
-from mlc.cli.functions import is_function, jitted_named, specs_of_inputs
+from mlc.cli.functions import is_function, jitted_named, refuse_types, specs_of_inputs
 from mlc.errors import InputError
 
 if TYPE_CHECKING:
+    from mlc.comm.mesh import Mesh
+    from mlc.divided import DividedSource
     from mlc.planning import Auto
 
 
@@ -21,7 +24,7 @@ def command(
     dim: Dims = [],  # noqa: B006
     mesh: Annotated[str, typer.Option(help="The mesh, as data=2,model=2; that of mlc.jit otherwise.")] = "",
     shard: Annotated[
-        list[str], typer.Option(help="How a parameter is divided, as w=-,model; repeat for more.")
+        list[str], typer.Option(help="How a parameter, or a tensor of a model, is divided, as w=-,model; repeat.")
     ] = [],  # noqa: B006
     auto: Annotated[bool, typer.Option("--auto", help="Search the plan; --shard is kept.")] = False,
     memory: Annotated[str, typer.Option(help="With --auto: what a rank may hold, as 16GiB.")] = "",
@@ -39,7 +42,8 @@ def command(
     mlc plan train.py:layer -i x=f32[8,512] -i w=f32[512,2048] --mesh model=4 --shard w=-,model
     mlc plan train.py:step -i … --mesh data=2,model=4 --auto --memory 16GiB > step.plan
     mlc plan train.py:step -i … --mesh data=2,model=4 --plan step.plan
-    mlc plan model.onnx --mesh data=2,model=4 --auto
+    mlc plan model.onnx --mesh data=2,model=4 --shard up=-,model
+    mlc plan model.onnx --mesh data=2,model=4 --auto > model.plan
     """
     if auto or plan is not None:
         _search(function, specs_of_inputs(types, parse_dims(dim)) if is_function(function) else parse_dims(dim), mesh,
@@ -51,7 +55,9 @@ def command(
     if memory or cluster or stages:
         raise InputError("--memory, --cluster and --stages are of a search", hint="Add --auto")
     if not is_function(function):
-        raise InputError(f"{function} is no function", hint="Name one, such as train.py:layer, or add --auto")
+        refuse_types(types)
+        print(_of_model(function, mesh, shard, parse_dims(dim)))
+        return
     found = jitted_named(function)
     if isinstance(found, Pipeline):
         print(found.plan())
@@ -76,29 +82,36 @@ def _settings(memory: str, cluster: Path | None, plan: Path | None, update: list
 def _search(
     function: Path, given: Any, mesh: str, shard: list[str], auto: Auto, stages: int, micro: int
 ) -> None:  # fmt: skip
+    from mlc.divided.parse import mesh_of, sharding_of
     from mlc.planning.layers import shown_stages
-    from mlc.planning.traced import searched, searched_model
+    from mlc.planning.traced import searched
     from mlc.planning.written import written
 
     if not mesh:
         raise InputError("A search needs a mesh", hint="Give --mesh data=2,model=2")
-    made = _mesh(mesh)
+    made, fixed = mesh_of(mesh), dict(map(sharding_of, shard))
     if is_function(function):
-        found = searched(_plain(jitted_named(function)), made, given, auto, dict(_sharding(each) for each in shard))
-    elif shard:
-        raise InputError(f"--shard is for functions, and {function} is a model", hint="Leave it out")
+        found = searched(_plain(jitted_named(function)), made, given, auto, fixed)
     else:
-        found = searched_model(function, made, given, auto)
+        found = _divided(function, made, replace(auto, fixed=fixed)).search(given, auto)
     print(written(found), end="")
     if stages:
         print(shown_stages(found, stages, micro))
 
 
-def _mesh(text: str) -> Any:
-    import mlc
+def _of_model(model: Path, mesh: str, shard: list[str], dims: dict[str, int]) -> str:
+    from mlc.api import make_options
+    from mlc.divided.parse import mesh_of, sharding_of
 
-    axes = dict(_pair(each) for each in text.split(","))
-    return mlc.Mesh(**{name: int(size) if size.isdecimal() else 0 for name, size in axes.items()})
+    if not mesh:
+        raise InputError("The model has no mesh", hint="Give --mesh data=2,model=2")
+    return str(_divided(model, mesh_of(mesh), dict(map(sharding_of, shard))).plan(make_options(dims=dims)))
+
+
+def _divided(model: Path, mesh: Mesh, shardings: Any) -> DividedSource:
+    from mlc import divided
+
+    return divided.of(model, mesh, shardings)
 
 
 def _plain(f: Any) -> Any:
@@ -109,26 +122,8 @@ def _plain(f: Any) -> Any:
 
 def _distributed(f: Any, mesh: str, shard: list[str]) -> Any:
     import mlc
+    from mlc.divided.parse import mesh_of, sharding_of
 
     if not mesh:
         raise InputError("The function has no mesh", hint="Give --mesh data=2,model=2, or mlc.jit(f, mesh=…)")
-    return mlc.jit(_plain(f), mesh=_mesh(mesh), shardings=dict(_sharding(each) for each in shard))
-
-
-def _sharding(text: str) -> tuple[str, Any]:
-    name, spec = _pair(text)
-    return name, _spec(spec)
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise InputError(f"'{text}' is not NAME=VALUE", hint="Write --mesh data=2,model=2 and --shard w=-,model")
-    return name, value
-
-
-def _spec(text: str) -> Any:
-    """``-,model`` as ``P(None, "model")``; ``data+model`` divides by both."""
-    from mlc.comm.mesh import P
-
-    return P(*(None if each == "-" else tuple(each.split("+")) for each in text.split(",") if each))
+    return mlc.jit(_plain(f), mesh=mesh_of(mesh), shardings=dict(map(sharding_of, shard)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,9 +19,12 @@ from mlc.cli.common import (
     parse_dims,
     refuse_for_artifact,
 )
-from mlc.cli.ranks import launch
+from mlc.cli.ranks import ending_the_job, launch
 from mlc.errors import InputError
 from mlc.tools.tables import console
+
+if TYPE_CHECKING:
+    from mlc.runtime import Model
 
 
 def command(
@@ -40,7 +43,8 @@ def command(
     dim: Dims = [],  # noqa: B006
     target: Target = "cpu",
     ranks: Annotated[
-        int, typer.Option(min=1, help="Start a Python program on so many ranks, under mpiexec.", show_default=False)
+        int,
+        typer.Option(min=1, help="Start a program, or a model for a mesh, on so many, by mpiexec.", show_default=False),
     ] = 1,
     restarts: Annotated[
         int, typer.Option(min=0, help="Start it again so often, where the job fails.", show_default=False)
@@ -52,24 +56,54 @@ def command(
     mlc run model.so -i x=image.npy -o out.npz
     mlc run model.so -i inputs.npz -o y.npy
     mlc run model.onnx --random 0 --dim batch=4 --target cuda
+    mlc run model.so --ranks 2 -i x=tokens.npy    # of mlc compile --mesh model=2
     mlc run train.py --ranks 4 --restarts 3 -- --steps 1000
     """
-    import numpy as np
-
     if model.suffix == ".py":
         launch(model, arguments or [], ranks, restarts)
         return
-    if arguments or ranks > 1 or restarts:
-        what = f"Arguments, --ranks and --restarts are for Python programs, and {model} is a model"
-        raise InputError(what, hint="Give a file that ends in .py, or leave them out")
     dims = parse_dims(dim)
     refuse_for_artifact(context, model, "target")
-    net = open_model(model, threads, target=target)
+    if arguments:
+        what = f"Arguments are for Python programs, and {model} is a model"
+        raise InputError(what, hint="Give a file that ends in .py, or leave them out")
+    if ranks > 1 or restarts:
+        if model.suffix != ".so":
+            hint = f"Compile it for a mesh first: mlc compile {model} --mesh model={ranks}"
+            raise InputError(f"--ranks and --restarts are for Python programs and artifacts, not {model}", hint=hint)
+        launch(model, _again(input, output, random, threads, dim), ranks, restarts)
+        return
+    if model.suffix != ".so":
+        _show(_results(open_model(model, threads, target=target), input, output, random, dims))
+        return
+    with ending_the_job(model) as prints:
+        results = _results(open_model(model, threads), input, output if prints else None, random, dims)
+        if prints:
+            _show(results)
+
+
+def _again(input: list[str], output: Path | None, random: int | None, threads: int, dim: list[str]) -> list[str]:
+    """The options with which each rank runs the model."""
+    found = [each for text in input for each in ("-i", text)] + [each for text in dim for each in ("--dim", text)]
+    found += ["-o", str(output)] if output is not None else []
+    found += ["--random", str(random)] if random is not None else []
+    return [*found, *(["--threads", str(threads)] if threads else [])]
+
+
+def _results(
+    net: Model, input: list[str], output: Path | None, random: int | None, dims: dict[str, int]
+) -> dict[str, Any]:
     if output is not None:
         check_form(output, len(net.outputs))
     results = net.run(gather_inputs(net, input, random, dims))
     if output is not None:
         write_arrays(output, results)
+    return results
+
+
+def _show(results: dict[str, Any]) -> None:
+    import numpy as np
+
     for name, array in results.items():
         head = np.array2string(array.ravel()[:6], max_line_width=1000, precision=6, separator=", ").rstrip("]")
         more = ", ...]" if array.size > 6 else "]"

@@ -19,9 +19,9 @@ from mlc.errors import InputError
 from mlc.frontends.array import trees
 from mlc.frontends.array.array import Array
 from mlc.options import Options
-from mlc.planning.applied import how_of, searched_of, with_plan
+from mlc.planning.applied import searched_of, with_plan
 from mlc.planning.search import Search
-from mlc.planning.settings import Auto, Plan
+from mlc.planning.settings import Auto, Plan, how_of
 from mlc.planning.traced import updates_of
 from mlc.runtime import TensorSpec
 from mlc.target import GpuTarget

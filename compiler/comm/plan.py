@@ -8,9 +8,9 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
 from mlc.comm.mesh import Mesh
-from mlc.dialects.dist import ReshardOp, State
+from mlc.dialects.dist import DIVIDES, ReshardOp, State
 from mlc.dialects.dist.states import PartialAttr, WholeAttr, text
-from mlc.dialects.graph import source_nodes
+from mlc.dialects.graph import WeightOp, source_nodes
 from mlc.dialects.semantics.dims import symbols_of
 from mlc.dialects.semantics.interpreter import main_of, names
 from mlc.dialects.types import shape_of
@@ -22,6 +22,7 @@ from mlc.passes.context import MlcContext
 from mlc.passes.distribute.choice.planned import take_plan
 from mlc.passes.distribute.choice.written import argument_states, axes_in_order, operands_of, result_of, why_of
 from mlc.passes.distribute.insert_reshards import InsertReshards
+from mlc.passes.distribute.lowering.weights import is_block
 from mlc.passes.distribute.partition import Partition
 from mlc.passes.distribute.propagate_shardings import PropagateShardings
 from mlc.passes.distribute.rules.cost import bytes_of
@@ -51,6 +52,8 @@ def _of_axis(main: FuncOp, axis: str, ranks: int) -> Iterator[str]:
     moved = sum(op.bytes.value.data for op in main.body.block.ops if isinstance(op, ReshardOp) and op.axis.data == axis)
     held, whole = _memory(main, ranks)
     does = f"a rank sends {moved:,} bytes and holds {held:,} of {whole:,} bytes of arguments"
+    if (of_weights := _weights(main, ranks)) is not None:
+        does += f" and {of_weights[0]:,} of {of_weights[1]:,} bytes of weights"
     open_ = sorted(map(source_names, symbols_of(d for x in main.args for d in shape_of(x))))
     yield f"axis '{axis}' of {ranks} ranks: {does}" + (f", for {' = '.join(open_)} = {TYPICAL}" if open_ else "")
     for row in rows:
@@ -91,6 +94,21 @@ def _memory(main: FuncOp, ranks: int) -> tuple[int, int]:
     pairs = list(zip(main.args, states, strict=True))
     held = sum(bytes_of(x) // (1 if isinstance(state, WholeAttr) else ranks) for x, state in pairs)
     return held, sum(map(bytes_of, main.args))
+
+
+def _weights(main: FuncOp, ranks: int) -> tuple[int, int] | None:
+    """The bytes of weights that a rank holds, and of all; None where weights are not in parts."""
+    module = main.parent_op()
+    if module is None or DIVIDES not in module.attributes:
+        return None
+    found = [op for op in main.body.block.ops if isinstance(op, WeightOp)]
+    held = sum(bytes_of(op.result) // (ranks if _is_divided(op, ranks) else 1) for op in found)
+    return held, sum(bytes_of(op.result) for op in found)
+
+
+def _is_divided(op: WeightOp, ranks: int) -> bool:
+    readers = [use.operation for use in op.result.uses]
+    return all(isinstance(r, ReshardOp) and is_block(op.result, r.target, ranks) for r in readers)  # type: ignore[arg-type]
 
 
 def _type(x: SSAValue) -> str:

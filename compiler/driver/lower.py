@@ -14,7 +14,7 @@ import mlc
 from mlc.dialects.graph.base import FIXED
 from mlc.dialects.weights import WeightStore
 from mlc.driver.artifact.names import c_prefix
-from mlc.driver.artifact.payload import Payload, spool
+from mlc.driver.artifact.payload import Payload, PayloadsOfRanks, spool
 from mlc.driver.cache.disk_cache import Cache
 from mlc.driver.instrument import Instrument, step
 from mlc.driver.known_kernels import KnownKernels
@@ -95,7 +95,7 @@ def code(
     options: Options,
     instruments: Sequence[Instrument] = (),
     file_bytes: int = FILE_BYTES,
-    known: Payload | None = None,
+    known: Payload | PayloadsOfRanks | None = None,
     kernels: KnownKernels | None = None,
 ) -> Lowered:
     """Run the last stage: a planned module becomes C files. ``known`` is its payload, if that exists already;
@@ -107,9 +107,10 @@ def code(
             making = pool.submit(lambda: known or spool(program, weights))
             functions = _functions(module, backend, kernels)
         made, target = making.result(), options.target
-        file = None if not made.size or options.embeds(made.size) else f"{prefix}.weights"
+        inside = options.embeds(made.size) and not made.of_ranks
+        file = None if not made.size or inside else f"{prefix}.weights"
         about = {"mlc": mlc.__version__, "target": target.name, "isa": list(target.features), **_fixed(module)}
-        weights_of_code = Weights(made.size, made.digest.hex(), file)
+        weights_of_code = Weights(made.size, made.digest.hex(), file, made.of_ranks)
         printed = backend.print_code(module, prefix, functions, weights_of_code, about, file_bytes)
     return Lowered(module, prefix, printed.sources, printed.signature, made.write, printed.families)
 

@@ -4,35 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mlc.comm.mesh import P
 from mlc.errors import InputError
 from mlc.planning.fixing import Divided, arguments_and_results
+from mlc.planning.imported import search_imported
 from mlc.planning.search import Search
 from mlc.planning.settings import Auto, Plan
-from mlc.planning.traced import search_imported
 from mlc.planning.written import written
 
 if TYPE_CHECKING:
     from mlc.comm.partitioned import Leaf, Partitioned
-
-
-def how_of(shardings: Any) -> Auto | Plan | None:
-    """Return the search or the plan that ``mlc.jit(shardings=…)`` was given; None for shardings.
-
-    Raises:
-        InputError: another text than "auto".
-    """
-    if isinstance(shardings, Auto | Plan):
-        return shardings
-    if isinstance(shardings, str):
-        if shardings != "auto":
-            raise InputError(f"jit: shardings are '{shardings}'", hint="Give 'auto', planning.Plan(text), or P by name")
-        return Auto()
-    if not isinstance(shardings, Mapping):
-        raise InputError(f"jit: shardings are a {type(shardings).__name__}", hint='Give {"x": P("data")}, or "auto"')
-    return None
 
 
 def with_plan(found: Partitioned, how: Auto | Plan, updates: Mapping[int, int], free: bool) -> Partitioned:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from mlc.errors import InputError
 from mlc.planning.cluster import Cluster
 
 
@@ -30,3 +31,20 @@ class Auto:
     solver: Literal["auto", "ilp", "descent"] = "auto"
     given: str = ""
     updates: tuple[str, ...] = ()
+
+
+def how_of(shardings: Any) -> Auto | Plan | None:
+    """Return the search or the plan that ``mlc.jit(shardings=…)`` was given; None for shardings.
+
+    Raises:
+        InputError: another text than "auto".
+    """
+    if isinstance(shardings, Auto | Plan):
+        return shardings
+    if isinstance(shardings, str):
+        if shardings != "auto":
+            raise InputError(f"jit: shardings are '{shardings}'", hint="Give 'auto', planning.Plan(text), or P by name")
+        return Auto()
+    if not isinstance(shardings, Mapping):
+        raise InputError(f"jit: shardings are a {type(shardings).__name__}", hint='Give {"x": P("data")}, or "auto"')
+    return None

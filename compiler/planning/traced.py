@@ -4,45 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mlc.dialects.dist import MESH
-from mlc.dialects.semantics.interpreter import main_of, names
-from mlc.dialects.types import shape_of
 from mlc.errors import InputError
 from mlc.frontends.array import trees
 from mlc.frontends.array.array import Array
-from mlc.frontends.imported import Imported
-from mlc.options import Options
-from mlc.passes.context import MlcContext
-from mlc.passes.graph import graph_pipeline
-from mlc.planning.cluster import default
-from mlc.planning.search import Search, search
+from mlc.planning.search import Search
 from mlc.planning.settings import Auto
 from mlc.runtime import TensorSpec
 
 if TYPE_CHECKING:
     from mlc.comm.mesh import Mesh
-
-
-def at_end_of_graph(imported: Imported, options: Options) -> MlcContext:
-    """Run the passes of stage graph before the partition, which a plan is of."""
-    context = MlcContext(weights=imported.weights, target=options.target)
-    for each in graph_pipeline(options.numerics):
-        each.apply(context, imported.module)
-    return context
-
-
-def search_imported(
-    imported: Imported, options: Options, auto: Auto, updates: Mapping[int, int], divided_weights: bool = False
-) -> Search:
-    """Search a plan for a module with a mesh, which is changed to the end of stage graph."""
-    at_end_of_graph(imported, options)
-    cluster = auto.cluster or default(options.target)
-    return search(imported.module, cluster, auto, updates, divided_weights)
 
 
 def updates_of(types: Mapping[str, Any], results: Any, named: Sequence[str] = ()) -> dict[int, int]:
@@ -106,24 +80,6 @@ def searched(
     how = replace(auto, fixed={**auto.fixed, **(fixed or {})})
     found: Search = jit(f, mesh=mesh, shardings=how, results="auto").search(**types)
     return found
-
-
-def searched_model(path: Path, mesh: Mesh, dims: Mapping[str, int], auto: Auto) -> Search:
-    """Search a plan for an ONNX model or a PyTorch program, whose weights may be in parts.
-
-    Raises:
-        InputError: an input has a dimension that is known at run time only.
-    """
-    from mlc.api import make_options
-    from mlc.driver.sources import source_of
-
-    imported = source_of(path).imported(dims)
-    main = main_of(imported.module)
-    for name, x in zip(names(main.arg_attrs), main.args, strict=True):
-        if (dim := next((d for d in shape_of(x) if not isinstance(d, int)), None)) is not None:
-            raise InputError(f"Input '{name}' of {path} has the dimension '{dim}'", hint=f"Fix it by --dim {dim}=8")
-    imported.module.attributes[MESH] = mesh.attribute
-    return search_imported(imported, make_options(), auto, {}, divided_weights=True)
 
 
 def planned_step(f: Callable[..., Any], *types: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
@@ -41,6 +41,16 @@ class Alone:
 
     def exchange(self, op: CommOp, x: Array | None, symbols: Mapping[str, int] = NONE) -> Array:
         return op.over_all([NOTHING if x is None else x])[0]
+
+
+class Numbered:
+    """A rank of a job while its weights are written: it has a number, and no other rank to exchange anything with."""
+
+    def __init__(self, rank: int, ranks: int) -> None:
+        self.rank, self.ranks = rank, ranks
+
+    def exchange(self, op: CommOp, x: Array | None, symbols: Mapping[str, int] = NONE) -> Array:
+        raise RunError(f"{text(op)} is no part of a weight", hint="This is a fault of mlc: please report it")
 
 
 class Meeting:
@@ -116,11 +126,20 @@ def current() -> World:
     return found if found is not None else _of_process[0]()
 
 
-@contextmanager
-def alone() -> Iterator[None]:
+def alone() -> AbstractContextManager[None]:
     """Make this thread a world of one rank: collectives return what they would return for its operands alone."""
+    return _within(Alone())
+
+
+def numbered(rank: int, ranks: int) -> AbstractContextManager[None]:
+    """Make this thread a rank that has a number alone, whose weights are read."""
+    return _within(Numbered(rank, ranks))
+
+
+@contextmanager
+def _within(world: World) -> Iterator[None]:
     before = getattr(_simulated, "world", None)
-    _simulated.world = Alone()
+    _simulated.world = world
     try:
         yield
     finally:

@@ -26,6 +26,8 @@ EXTENT, PARTS = "dist.extent", "dist.parts"
 for the names of sizes of blocks the extents that are divided, and by which axes."""
 OPERANDS, RESULT, WHY = "dist.operands", "dist.result", "dist.why"
 """The attributes of an operator along one mesh axis: the states that it reads, the state that it makes, and why."""
+DIVIDES = "dist.divides_weights"
+"""The attribute of a module: the blocks of weights that ranks read are weights of these ranks."""
 LETS_GO = "dist.lets_go"
 """The attribute of a change of state of an argument, of which no reader keeps the result for later ones (ZeRO-3)."""
 PLAN, PLANNED = "dist.plan", "dist.planned"
@@ -34,5 +36,5 @@ PLAN, PLANNED = "dist.plan", "dist.planned"
 __all__ = [
     "Dist", "MeshAttr", "ShardingAttr", "ShardOp", "ReshardOp", "WholeAttr", "SplitAttr", "PartialAttr", "WindowAttr",
     "State", "MESH", "SHARDING", "INFERRED", "OPERANDS", "RESULT", "WHY",
-    "PLAN", "PLANNED", "LETS_GO", "EXTENT", "PARTS",
+    "DIVIDES", "PLAN", "PLANNED", "LETS_GO", "EXTENT", "PARTS",
 ]  # fmt: skip

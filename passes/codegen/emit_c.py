@@ -109,18 +109,18 @@ def emit_c(
     """Return C for a planned module. ``about`` is added to the signature (compiler version, target)."""
     program, functions = program_of(module), functions_of(module)
     signature = signature_of(program, functions, kernels.symbols, prefix, weights) | about
-    signature |= _collectives(program, kernels)
+    signature |= _collectives(program, [*kernels.strings.values(), *weights.of_ranks])
     sources = {name: _file(kernels, group) for name, group in _grouped(kernels, file_bytes).items()}
     sources["model.c"] = print_model(program, prefix, kernels.symbols, signature, weights, isa)
     return Code(sources, signature, routine_families(program))
 
 
-def _collectives(program: rt.ProgramOp, kernels: Kernels) -> dict[str, Any]:
+def _collectives(program: rt.ProgramOp, rest: Sequence[str]) -> dict[str, Any]:
     """Return the signature's entry of a model with collectives: the number of ranks (0: any), and the digest they
-    compare."""
+    compare: of the host program and the ``rest``."""
     if not collectives_of(program):
         return {}
-    digest = digest_of(program, kernels.strings.values())
+    digest = digest_of(program, rest)
     return {"collectives": {"ranks": ranks_of(program), "digest": digest}}
 
 
@@ -200,9 +200,14 @@ def signature_of(
         "guards": [_guard(g.data) for g in program.guards or ()],
         "kernels": launches,
         **_apart(ops),
-        "weights": {"bytes": weights.payload, "sha256": weights.sha256, "file": weights.file},
+        "weights": _weights(weights),
         **_arena(program),
     }
+
+
+def _weights(weights: Weights) -> dict[str, Any]:
+    of_ranks = {"ranks": list(weights.of_ranks)} if weights.of_ranks else {}
+    return {"bytes": weights.payload, "sha256": weights.sha256, "file": weights.file, **of_ranks}
 
 
 def _apart(ops: Sequence[Any]) -> dict[str, Any]:

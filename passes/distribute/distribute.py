@@ -15,7 +15,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from mlc.dialects.dist import MESH, PLANNED, MeshAttr, ShardOp
+from mlc.dialects.dist import DIVIDES, MESH, PLANNED, MeshAttr, ShardOp
 from mlc.dialects.semantics.interpreter import main_of
 from mlc.passes.distribute.choice.planned import take_plan
 from mlc.passes.distribute.choice.written import axes_in_order
@@ -55,3 +55,4 @@ def _forget(module: ModuleOp) -> None:
         op.detach()
         op.erase()
     del module.attributes[MESH]
+    module.attributes.pop(DIVIDES, None)

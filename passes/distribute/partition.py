@@ -21,13 +21,14 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects.comm import AllGatherOp
-from mlc.dialects.dist import LETS_GO, OPERANDS, PLANNED, RESULT, WHY, ReshardOp, ShardOp, State
+from mlc.dialects.dist import DIVIDES, LETS_GO, OPERANDS, PLANNED, RESULT, WHY, ReshardOp, ShardOp, State
 from mlc.dialects.dist.states import WholeAttr
 from mlc.dialects.graph import ComputeOp, GraphOp, SizedOp
 from mlc.dialects.graph.sizes import sizes_of
 from mlc.dialects.semantics.dims import Dim, DimLike, symbols_of
 from mlc.dialects.types import element_of, shape_of, tensor
 from mlc.errors import MlcError
+from mlc.passes.context import weights_of
 from mlc.passes.distribute.choice.matching import strategy_of
 from mlc.passes.distribute.choice.planned import plan_alike
 from mlc.passes.distribute.choice.written import STATE, argument_states, main_of, mesh_of, operands_of, result_of
@@ -35,6 +36,7 @@ from mlc.passes.distribute.lowering.computing import counting, gathering
 from mlc.passes.distribute.lowering.extents import give_extents
 from mlc.passes.distribute.lowering.ranks import Ranks
 from mlc.passes.distribute.lowering.reshards import resharded
+from mlc.passes.distribute.lowering.weights import block_of_weight
 from mlc.passes.distribute.rules.extents import mangled, symbol, uneven
 from mlc.passes.distribute.rules.local_form import local_form
 from mlc.passes.distribute.rules.strategy import Strategy
@@ -55,7 +57,7 @@ class Partition(ModulePass):
             return
         main = main_of(op)
         strategies = _strategies(main, mesh.axes[self.axis])
-        ranks = Ranks(mesh.group(self.axis), main.body.block)
+        ranks = Ranks(mesh.group(self.axis), main.body.block, weights_of(ctx) if DIVIDES in op.attributes else None)
         known = symbols_of(d for x in main.args for d in shape_of(x))
         divided = _name_sizes(main, ranks, self.axis)
         _localize_arguments(main, ranks)
@@ -152,6 +154,8 @@ def _made(op: Operation, strategy: Strategy | None, ranks: Ranks) -> SSAValue | 
 
 
 def _resharded(build: OpBuilder, op: ReshardOp, ranks: Ranks) -> SSAValue:
+    if (own := block_of_weight(build, op.input, op.target, op.axis.data, ranks)) is not None:  # type: ignore[arg-type]
+        return own
     before, block = op.prev_op, op.parent
     made = resharded(build, op.input, shape_of(op.result), op.source, op.target, ranks)  # type: ignore[arg-type]
     assert block is not None

@@ -7,6 +7,9 @@ A large result is computed when the weights file is written, one tensor at a tim
 that makes more than ``limit`` bytes out of few (a broadcast, a table of an iterator) is not folded, but for ``masks``:
 band matrices that exclude scores from a maximum, which kernels of attention need not read (``restrict-domains``).
 Others, and what is computed from masks and is none, stay as they are. A result that is one number is that number.
+
+Of a weight that ranks divide each rank has its own value: what is computed of it is computed when the rank's weights
+file is written, small results too.
 """
 
 from __future__ import annotations
@@ -92,6 +95,7 @@ class _Folder:
         self.masks: set[SSAValue] = set()  # larger than the limit, and what is computed from these
         self.loads: dict[SSAValue, Load] = {}
         self.feeding: set[SSAValue] = set()
+        self.ranks: dict[SSAValue, int] = {}  # of values that differ from rank to rank
 
     def run(self, block: Block) -> None:
         ops = list(block.ops)
@@ -111,14 +115,21 @@ class _Folder:
         """Return a function that computes the value of ``op``, or None if the value depends on the model's inputs."""
         match op:
             case WeightOp():
-                known = op.entry.data in self.weights
-                return self.weights.entry(op.entry.data).load if known else None
+                return self._load_of_weight(op)
             case ConstantOp():
                 array = op.array()
                 return lambda: array
             case StructuredOp():
                 return self._computed(op)
         return None
+
+    def _load_of_weight(self, op: WeightOp) -> Load | None:
+        if op.entry.data not in self.weights:
+            return None
+        entry = self.weights.entry(op.entry.data)
+        if entry.ranks > 1:
+            self.ranks[op.result] = entry.ranks
+        return entry.load
 
     def _computed(self, op: StructuredOp) -> Load | None:
         if not all(v in self.loads for v in op.operands) or is_symbolic(op):
@@ -132,6 +143,9 @@ class _Folder:
                 raise InputError(f"A constant is read out of its bounds: {e}", node=", ".join(nodes), op=name) from e
 
         name = op.name
+        if ranks := max((self.ranks.get(v, 0) for v in op.operands), default=0):
+            self.ranks[op.results[0]] = ranks
+            return None if self._grows(op) else load
         if (grows := self._grows(op)) and not (self.folds_masks and may_be_mask(op) and bands_of(load())):
             return None
         if grows or (self.masks.intersection(op.operands) and cast(int, bytes_of(op.results[0])) > self.limit):
@@ -150,7 +164,7 @@ class _Folder:
         """Return whether ``op`` must be replaced by its value: an operator that is not folded reads it, and ``op`` is
         no constant yet."""
         result = op.results[0]
-        small = elements_in(result) == 1 and isinstance(op, WeightOp)
+        small = elements_in(result) == 1 and isinstance(op, WeightOp) and result not in self.ranks
         final = isinstance(op, ConstantOp) or (isinstance(op, WeightOp) and not small)
         return not final and any(
             not u.operation.results or u.operation.results[0] not in self.loads for u in result.uses
@@ -165,12 +179,13 @@ class _Folder:
 
     def _replace(self, op: Operation) -> None:
         result, load = op.results[0], self.loads[op.results[0]]
-        new = _constant(result, load) or self._stored(result, load)
+        own = result in self.ranks
+        new = (None if own else _constant(result, load)) or self._stored(result, load)
         with_nodes(new, source_nodes(op))
         block = op.parent
         assert block is not None
         block.insert_op_before(new, op)
-        if isinstance(new, WeightOp):
+        if isinstance(new, WeightOp) and not own:
             self._broadcast(result, load, new)
         new.results[0].name_hint = result.name_hint
         result.replace_all_uses_with(new.results[0])
@@ -192,10 +207,11 @@ class _Folder:
     def _stored(self, result: SSAValue, load: Load) -> WeightOp:
         name = f"{_leaf(result)}.folded"
         dtype, shape = numpy_dtype(element_of(result)), cast("tuple[int, ...]", shape_of(result))
-        if cast(int, bytes_of(result)) <= EAGER:
+        ranks = self.ranks.get(result, 1)
+        if cast(int, bytes_of(result)) <= EAGER and ranks == 1:
             name = self.weights.add(name, load())
         else:
-            name = self.weights.add_lazy(name, dtype, shape, load)
+            name = self.weights.add_lazy(name, dtype, shape, load, ranks)
         return WeightOp(name, result.type)  # type: ignore[arg-type]
 
 

@@ -171,7 +171,9 @@ def _rounded(value: SSAValue, element: str, weights: WeightStore, builder: OpBui
     """Return a constant as one of element type ``element``, if that type holds all its values exactly; None
     otherwise."""
     owner = value.owner
-    if not isinstance(owner, WeightOp | ConstantOp) or isinstance(owner, WeightOp) and owner.entry.data not in weights:
+    if not isinstance(owner, WeightOp | ConstantOp):
+        return None
+    if isinstance(owner, WeightOp) and not weights.knows(owner.entry.data):
         return None
     array = weights[owner.entry.data] if isinstance(owner, WeightOp) else owner.array()
     with np.errstate(over="ignore"):

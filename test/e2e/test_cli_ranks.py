@@ -46,6 +46,16 @@ def test_a_job_that_fails_to_the_end(mlc_command: Command, program: Path, tmp_pa
     assert "mlc: error: The job on 2 ranks ended with status 3" in printed
 
 
+@pytest.mark.parametrize("status, code", [(2, 2), (1, 1), (9, 1)])
+def test_the_status_of_a_model_on_ranks(
+    mlc_command: Command, program: Path, tmp_path: Path, status: int, code: int
+) -> None:
+    (tmp_path / "mpiexec").write_text(f"#!/bin/sh\nexit {status}\n")
+    (tmp_path / "model.so").touch()
+    printed = mlc_command("run", tmp_path / "model.so", "--ranks", "2", code=code)
+    assert f"The job on 2 ranks ended with status {status}" in printed
+
+
 def test_ranks_of_a_model_are_refused(mlc_command: Command, tmp_path: Path) -> None:
     printed = mlc_command("run", tmp_path / "model.onnx", "--ranks", "2", code=2)
     assert "are for Python programs" in printed

@@ -14,6 +14,7 @@ from mlc.driver.artifact.output_files import TemporaryFolder, staged
 from mlc.driver.artifact.package_files import package_files
 from mlc.driver.cache import digest_cache
 from mlc.runtime.sealed import seal
+from mlc.runtime.weights import INDEX
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class Artifact:
     @property
     def files(self) -> dict[str, Path]:
         """Suffix -> path of the files that exist, weights first."""
-        suffixes = (".weights", ".h", self.suffix)  # in the order of installation: the library needs its weights
+        own = sorted(each.name.removeprefix(self.stem) for each in self.folder.glob(f"{self.stem}.*of*.weights"))
+        suffixes = (*own, ".weights", INDEX, ".h", self.suffix)  # as installed: the library needs its weights
         paths = {suffix: self.folder / f"{self.stem}{suffix}" for suffix in suffixes}
         return {suffix: path for suffix, path in paths.items() if path.exists()}
 
@@ -59,6 +61,8 @@ class Artifact:
         targets = {suffix: library.with_suffix(suffix) for suffix in self.files}
         if self.is_static and ".weights" in targets:  # a program looks for them under the model's name
             targets[".weights"] = library.with_name(f"{self.stem}.weights")
+        elif self.is_static:
+            targets |= {each: library.with_name(f"{self.stem}{each}") for each in targets if ".weights" in each}
         more = self._package(library) if package else {}
         with staged(library) as folder:
             new = {suffix: path for suffix, path in self.files.items() if not _is_copy(targets[suffix], path)}

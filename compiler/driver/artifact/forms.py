@@ -37,8 +37,12 @@ def destination(output: Path | None, name: str) -> Path:
     raise InputError(f"'-o {output}' is not a folder, and its suffix does not say what to write", hint=hint)
 
 
+def is_c(out: Path) -> bool:
+    return out == STDOUT or out.suffix == ".c"
+
+
 def refuse_without_effect(out: Path, given: dict[str, bool]) -> None:
     """Raise InputError for an option that changes nothing in C sources."""
     for option, value in given.items():
-        if value and (out == STDOUT or out.suffix == ".c"):
+        if value and is_c(out):
             raise InputError(f"{option} has no effect on C sources", hint="Leave it out, or write a library")

@@ -91,5 +91,6 @@ def table(program: rt.ProgramOp, digest: str) -> str:
     slots = len(collectives_of(program))
     if not slots:
         return ""
-    code = f'{{{slots}, {ranks_of(program)}, "{digest}", mlc_ranks_join, mlc_ranks_abandon, mlc_ranks_leave}}'
+    functions = ", ".join(f"mlc_ranks_{name}" for name in ("join", "abandon", "leave", "number"))
+    code = f'{{{slots}, {ranks_of(program)}, "{digest}", {functions}}}'
     return f'#include "mlc_collectives.h"\nstatic const mlc_collective_code collectives = {code};'

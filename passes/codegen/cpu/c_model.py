@@ -35,6 +35,8 @@ class Weights:
     payload: int
     sha256: str
     file: str | None
+    of_ranks: tuple[str, ...] = ()
+    """Where each rank has a file of its own: the SHA-256 of each; ``sha256`` is that of their list."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,8 @@ def _program(
   .weights_bytes = {weights.payload + ALIGN if weights.payload else 0},
   .state = {"&state_table" if states_of(program) else "0"},
   .strings = {"&string_table" if program.strings is not None else "0"},
-  .weights_sha256 = "{weights.sha256}",
+  .weights_sha256 = "{"".join(weights.of_ranks) or weights.sha256}",
+  .weights_ranks = {len(weights.of_ranks)},
   .weights_file = {file},
   .embedded = {"mlc_embedded_weights" if embedded else "0"},
   .isa = "{" ".join(isa)}",{further}

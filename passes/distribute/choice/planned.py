@@ -23,7 +23,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.dist import MESH, PLAN, PLANNED, MeshAttr, ShardingAttr, ShardOp, State
 from mlc.dialects.dist.states import WHOLE, PartialAttr, SplitAttr, WholeAttr, WindowAttr
-from mlc.dialects.graph import source_nodes, with_nodes
+from mlc.dialects.graph import WeightOp, source_nodes, with_nodes
 from mlc.dialects.semantics.interpreter import main_of
 from mlc.errors import InputError
 from mlc.passes.distribute.choice.written import sharding_of
@@ -134,15 +134,20 @@ def take_plan(module: ModuleOp) -> None:
         raise InputError(f"The plan is for the mesh {given}, and the program for {mesh.axes}", hint="Search a new plan")
     main = main_of(module)
     ops = [op for op in main.body.block.ops if not isinstance(op, ReturnOp)]
+    weights: list[Line] = []
     for line in lines_of(plan.data):
         if line.kind in ("operator", "held"):
             _check(line, ops, mesh)
-        if line.kind == "operator":
+        if line.kind == "operator" and isinstance(ops[line.number], WeightOp):
+            weights.append(line)
+        elif line.kind == "operator":
             ops[line.number].attributes[PLANNED] = _attribute(line.states)
         elif line.kind == "held":
             _hold(ops[line.number].results[0], line, mesh)
         elif line.kind == "argument" and line.what == "held":
             _hold(main.args[line.number], line, mesh)
+    for line in weights:  # a weight is whole, and its readers find the part that the plan makes of it
+        _hold(ops[line.number].results[0], line, mesh)
 
 
 def _check(line: Line, ops: list[Operation], mesh: MeshAttr) -> None:

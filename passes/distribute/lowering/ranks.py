@@ -12,6 +12,7 @@ from mlc.dialects.dist import State
 from mlc.dialects.graph import ComputeOp, MapOp, SizeOp
 from mlc.dialects.semantics.dims import Dim, DimLike, ceildiv
 from mlc.dialects.types import Shape
+from mlc.dialects.weights import WeightStore
 from mlc.passes.distribute.rules.extents import expr_of, symbol
 from mlc.passes.distribute.rules.local_form import renamed
 from mlc.passes.distribute.rules.strategy import local_shape
@@ -24,6 +25,8 @@ class Ranks:
 
     group: Group
     block: Block
+    weights: WeightStore | None = None
+    """Of a program whose weights may be in parts."""
     sizes: dict[str, DimLike] = field(default_factory=dict)
     """The program's names of the sizes of blocks that are not equal, by those that rules give."""
 

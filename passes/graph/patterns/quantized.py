@@ -101,7 +101,7 @@ def known(value: SSAValue, weights: WeightStore | None) -> Any:
     match value.owner:
         case ConstantOp():
             return value.owner.array()
-        case WeightOp() if weights is not None and value.owner.entry.data in weights:
+        case WeightOp() if weights is not None and weights.knows(value.owner.entry.data):
             return weights[value.owner.entry.data]
         case MapOp() if value.owner.scalar == Call("i32", (Load(0),)):
             inner = known(value.owner.args[0], weights)

@@ -33,7 +33,8 @@ typedef struct {
   const char *where;   /* "comm.all_reduce at train.py:12" */
 } mlc_collective;
 
-mlc_ranks *mlc_ranks_join(const mlc_program *program, const struct mlc_comm *comm);
+mlc_ranks *mlc_ranks_join(const mlc_program *program, const struct mlc_comm *comm, int refused);
+int mlc_ranks_number(const struct mlc_comm *comm);
 void mlc_ranks_leave(mlc_ranks *ranks);
 void mlc_ranks_abandon(mlc_ranks *ranks);
 

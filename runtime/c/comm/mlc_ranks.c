@@ -152,15 +152,19 @@ void mlc_wait(mlc_call *c, int slot) {
   if (!mlc_failed(c) && mlc_wait_for(r, &r->slot[slot])) mlc_stop(c, r->error);
 }
 
-/* All ranks run one program: gather the digests. */
-static int compare(mlc_ranks *r, const mlc_program *program, char *digests) {
-  const char *own = program->collectives->digest;
+/* All ranks run one program: gather the digests. A rank that cannot begin sends none, but spaces. */
+static int compare(mlc_ranks *r, const mlc_program *program, char *digests, int refused) {
+  char none[DIGITS];
+  memset(none, ' ', DIGITS);
+  const char *own = refused ? none : program->collectives->digest;
   uint64_t offset = r->offset;
   r->offset = 0; /* as long as the programs may differ */
   mlc_collective what = {.kind = MLC_ALL_GATHER, .count = DIGITS, .size = 1, .from = own, .to = digests};
   what.where = "the join of the model's ranks";
   if (begin(r, &r->slot[0], &what) || mlc_wait_for(r, &r->slot[0])) return mlc_ranks_abandon(r), 1;
   r->offset = offset;
+  for (int n = 0; n < r->ranks; n++)
+    if (digests[n * DIGITS] == ' ') return mlc_ranks_fail(r, "rank %d cannot begin, and says why", n);
   for (int n = 0; n < r->ranks; n++)
     if (memcmp(digests + n * DIGITS, own, DIGITS))
       return mlc_ranks_fail(r, "rank %d runs another program than rank %d: compile the same source with the same options, "
@@ -183,7 +187,7 @@ static mlc_ranks *allocated(const mlc_program *program, const mlc_comm *comm) {
   return r->slot ? r : (free(r), NULL);
 }
 
-mlc_ranks *mlc_ranks_join(const mlc_program *program, const mlc_comm *comm) {
+mlc_ranks *mlc_ranks_join(const mlc_program *program, const mlc_comm *comm, int refused) {
   if (comm && comm->version != MLC_COMM_VERSION)
     return mlc_fail("a table mlc_comm of version %d, not %d", comm->version, MLC_COMM_VERSION), NULL;
   int ranks = comm ? comm->ranks : 1, needed = program->collectives->ranks;
@@ -193,13 +197,15 @@ mlc_ranks *mlc_ranks_join(const mlc_program *program, const mlc_comm *comm) {
   char *digests = malloc((size_t)ranks * DIGITS);
   if (!r || !digests) return free(digests), mlc_ranks_leave(r), mlc_fail("out of memory for %d ranks", ranks), NULL;
   for (int n = 0; n < DIGITS; n++) r->offset = r->offset * 31 + (unsigned char)program->collectives->digest[n];
-  int failed = comm && compare(r, program, digests);
+  int failed = refused | (comm && compare(r, program, digests, refused));
   free(digests);
   if (!failed) return r;
-  mlc_fail("%s", r->error);
+  if (!refused) mlc_fail("%s", r->error);
   mlc_ranks_leave(r);
   return NULL;
 }
+
+int mlc_ranks_number(const mlc_comm *comm) { return comm ? comm->rank : 0; }
 
 void mlc_ranks_leave(mlc_ranks *r) {
   for (int n = 0; r && r->slot && n < r->slots; n++) {

@@ -60,10 +60,16 @@ typedef struct {
   const char *payload;
   void *base;
   size_t bytes;
+  int rank; /* of the file; 0 where there is one for all ranks */
 } mlc_weights;
 
-/* Maps and checks the weights of a program; 0 ok. */
-int mlc_weights_open(mlc_weights *weights, const mlc_program *program, const char *path);
+enum { MLC_ANY_RANK = -1 };
+
+/* Maps and checks the weights of a program; 0 ok. `path` NULL: the file beside it, of `rank` where ranks have their
+ * own; with MLC_ANY_RANK nothing is opened then. */
+int mlc_weights_open(mlc_weights *weights, const mlc_program *program, const char *path, int rank);
+/* The weights of the rank that joins: opened where they are not yet, else checked to be its own; 0 ok. */
+int mlc_weights_join(mlc_weights *weights, const mlc_program *program, int rank);
 void mlc_weights_close(mlc_weights *weights);
 
 /* The state of a model in memory. `busy` while a run, get or set uses it: runs of a model with state are one at a time. */
@@ -76,6 +82,8 @@ typedef struct {
 
 /* Allocates the state of a program and copies its first values from the payload; 0 ok. */
 int mlc_state_open(mlc_state_memory *state, const mlc_program *program, const char *payload);
+/* Copies the first values of the state from the payload; nothing while that is not there. */
+void mlc_state_begin(mlc_state_memory *state, const mlc_program *program, const char *payload);
 void mlc_state_close(mlc_state_memory *state);
 
 /* 0: this thread may use the state, until mlc_state_leave. */

@@ -102,7 +102,7 @@ mlc_model *mlc_create(const mlc_program *program, const char *weights_path, int 
   mlc_model *model = calloc(1, sizeof *model);
   if (!model) return mlc_fail("out of memory"), NULL;
   model->program = program;
-  if (mlc_weights_open(&model->weights, program, weights_path)) return free(model), NULL;
+  if (mlc_weights_open(&model->weights, program, weights_path, MLC_ANY_RANK)) return free(model), NULL;
   if (mlc_state_open(&model->state, program, model->weights.payload)) return mlc_destroy(model), NULL;
   if (program->device) return open_device(model);
   model->team = mlc_team_create(program, threads ? threads : mlc_allowed_cpus());
@@ -361,7 +361,11 @@ int mlc_set_state(mlc_model *model, const char *name, const void *value) {
 int mlc_join_ranks(mlc_model *model, const struct mlc_comm *comm) {
   if (!model) return fail_without_model();
   if (model->ranks) return mlc_fail("model '%s' has joined its ranks before", model->program->name);
-  model->ranks = model->program->collectives->join(model->program, comm);
+  const mlc_collective_code *code = model->program->collectives;
+  int opened = model->weights.payload != NULL;
+  int refused = mlc_weights_join(&model->weights, model->program, code->number(comm));
+  if (!refused && !opened) mlc_state_begin(&model->state, model->program, model->weights.payload);
+  model->ranks = code->join(model->program, comm, refused);
   return !model->ranks;
 }
 

@@ -110,9 +110,11 @@ struct mlc_collective_code {
   int slots;          /* collectives of the program, each with a slot of its own */
   int ranks;          /* how many there must be; 0: any number */
   const char *digest; /* of the program; all ranks run one */
-  mlc_ranks *(*join)(const mlc_program *program, const struct mlc_comm *comm); /* NULL on failure */
+  mlc_ranks *(*join)(const mlc_program *program, const struct mlc_comm *comm, int refused); /* NULL on failure;
+      `refused`: this rank cannot begin, and tells the others */
   void (*abandon)(mlc_ranks *ranks); /* a run has failed: end what is under way */
   void (*leave)(mlc_ranks *ranks);
+  int (*number)(const struct mlc_comm *comm); /* of this rank */
 };
 
 /* The description of a compiled model for the runtime; constant. */
@@ -134,7 +136,8 @@ struct mlc_program {
   int64_t weights_bytes;       /* of the weights file, its header included; 0: no weights */
   const mlc_state_table *state;    /* NULL: none */
   const mlc_string_table *strings; /* NULL: none */
-  const char *weights_sha256;  /* of the payload, 64 lower-case hex digits */
+  const char *weights_sha256;  /* of the payload, 64 lower-case hex digits; of each rank's, where ranks have their own */
+  int weights_ranks;           /* how many ranks have a weights file of their own; 0: one file for all */
   const char *weights_file;    /* base name of the file beside the library, or NULL */
   const void *embedded;        /* or the MLC_ALIGN-aligned payload inside the library */
   const char *isa; /* required CPU features, separated by spaces: "avx512f avx512vl fma"; NULL: none */

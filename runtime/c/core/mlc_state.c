@@ -13,8 +13,14 @@ int mlc_state_open(mlc_state_memory *state, const mlc_program *program, const ch
   if (!state->allocated)
     return mlc_fail("cannot allocate the %lld bytes of state of model '%s'", (long long)table->bytes, program->name);
   state->memory = (char *)(((uintptr_t)state->allocated + MLC_ALIGN - 1) / MLC_ALIGN * MLC_ALIGN);
-  if (table->copied) memcpy(state->memory, payload + table->from, (size_t)table->copied);
+  mlc_state_begin(state, program, payload);
   return 0;
+}
+
+void mlc_state_begin(mlc_state_memory *state, const mlc_program *program, const char *payload) {
+  const mlc_state_table *table = program->state;
+  if (table && state->memory && payload && table->copied)
+    memcpy(state->memory, payload + table->from, (size_t)table->copied);
 }
 
 void mlc_state_close(mlc_state_memory *state) { free(state->allocated); }
