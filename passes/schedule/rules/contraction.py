@@ -31,7 +31,7 @@ from mlc.target import CpuTarget
 
 LEAST_BLOCK = 32  # terms, for balanced sums: adding to the total takes as long as a term or two
 
-LESS = 4  # times as many bytes must be read again without blocks of rows as with them
+LESS = 8  # times as many bytes must be read again without blocks of rows as with them: weights come from memory
 
 
 def contraction(statements: Sequence[StatementView], target: CpuTarget, balanced: bool = False) -> Iterator[LoopNest]:

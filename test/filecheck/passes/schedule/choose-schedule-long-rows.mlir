@@ -34,3 +34,15 @@ kernel.func @narrow(%a: tensor<128x3072xf32>, %b: tensor<48x3072x16xf32>) -> ten
 
 // CHECK:      kernel.func @narrow(
 // CHECK-SAME: schedule = #poly.schedule<"contraction: S0 | n/16v m/6*20+4*2 | k/128s">
+
+// -----
+
+// 591 KiB exceed L2, but the panels read three times would be a sixth of the rows read for each of 192 panels.
+
+kernel.func @vit(%a: tensor<197x768xf32>, %b: tensor<192x768x16xf32>) -> tensor<197x3072xf32> {
+  %0 = graph.contract "mk,kn->mn"(%a, %b) {layouts = [#graph.layout<"ab">, #graph.layout<"Ba16b">, #graph.layout<"ab">]} : (tensor<197x768xf32>, tensor<192x768x16xf32>) -> tensor<197x3072xf32>
+  kernel.return %0 : tensor<197x3072xf32>
+}
+
+// CHECK:      kernel.func @vit(
+// CHECK-SAME: schedule = #poly.schedule<"contraction: S0 | n/16v m/6*32+5*1 | k/128s">
