@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from mlc.dialects.kernel import FuncOp
 from mlc.dialects.poly import ScheduleAttr, ScheduleError, schedule_of, schedule_text
 from mlc.driver import lower as pipeline
-from mlc.driver.artifact.payload import Payload, spool
+from mlc.driver.artifact.payload import Payload, PayloadsOfRanks, spool
 from mlc.driver.artifact.write_artifact import write
 from mlc.driver.cache.disk_cache import Cache
 from mlc.driver.compile import import_source
@@ -43,7 +43,7 @@ class Variants:
     parts: dict[str, int] = field(default_factory=dict)  # given numbers of parts of sums, by kernel
     _placed: dict[str, FuncOp] = field(default_factory=dict)  # those in the module
     _lowered: dict[tuple[str, str], FuncOp | None] = field(default_factory=dict)
-    _payload: Payload | None = None
+    _payload: Payload | PayloadsOfRanks | None = None
 
     def __post_init__(self) -> None:
         self.options = replace(self.options, tuned={}, schedule=None, embed_weights=False)

@@ -36,12 +36,12 @@ def curve_fit(
     weighted = _weights(sigma, points)
 
     def residuals(p: Array) -> Array:
-        return weighted(mnp.ravel(as_array(f(xdata, *(p[n] for n in range(int(p.shape[0])))) - points)))
+        return weighted(mnp.ravel(as_array(f(xdata, *(p[n] for n in range(len(p)))) - points)))
 
     found = least_squares(residuals, start, **options)
     jacobian = jacfwd(residuals)(found.x)
     covariance = mnp.linalg.inv(jacobian.T @ jacobian)
-    freedom = int(found.fun.shape[0]) - int(start.shape[0])
+    freedom = len(found.fun) - len(start)
     if sigma is None or not absolute_sigma:
         rest = residuals(found.x)
         covariance = covariance * (mnp.sum(rest * rest) / freedom if freedom > 0 else mnp.inf)

@@ -56,16 +56,17 @@ def _box_of(s: StatementView, access: Access) -> tuple[list[tuple[int, int]], bo
     """Return the least and the largest value of each index of an access, and whether it reaches all elements of this
     box: no iterator is in two indices, and the values of an index are consecutive. None if an extent is not constant
     or an index is not linear."""
-    if not all(isinstance(extent, int) and extent > 0 for extent in s.bounds.values()):
+    extents = {i: extent for i, extent in s.bounds.items() if isinstance(extent, int) and extent > 0}
+    if len(extents) < len(s.bounds):
         return None
     sides, names, whole = [], set[str](), True
     for index in access.index:
         low = high = reach = 0
         terms = index.terms if isinstance(index, Dim) else [((), index)]
         for monomial, c in sorted(terms, key=lambda term: abs(term[1])):
-            if not all(isinstance(atom, str) and atom in s.bounds for atom in monomial) or len(monomial) > 1:
+            if not all(isinstance(atom, str) and atom in extents for atom in monomial) or len(monomial) > 1:
                 return None
-            span = c * (s.bounds[monomial[0]] - 1) if monomial else 0  # type: ignore[index, operator]
+            span = c * (extents[monomial[0]] - 1) if monomial else 0  # type: ignore[index]
             start = 0 if monomial else c
             whole = whole and (not span or (abs(c) <= reach + 1 and monomial[0] not in names))
             low, high, reach = low + start + min(span, 0), high + start + max(span, 0), reach + abs(span)
