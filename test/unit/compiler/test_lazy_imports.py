@@ -56,9 +56,10 @@ def test_a_compilation_from_the_cache(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("MLC_CACHE_DIR", str(tmp_path / "cache"))
     x, y = (make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["n", 3]) for name in "xy")
     onnx.save(make_model(make_graph([make_node("Relu", ["x"], ["y"])], "g", [x], [y])), tmp_path / "relu.onnx")
-    program = COMMAND.format(arguments=["compile", f"{tmp_path}/relu.onnx", "--threads", "1", "--dim", "n=4"])
+    program = COMMAND.format(arguments=["compile", "relu.onnx", "--threads", "1", "--dim", "n=4"]) + PRINT
+    command = [sys.executable, "-c", program]
     for _ in range(2):
-        done = subprocess.run([sys.executable, "-c", program + PRINT], capture_output=True, text=True, check=True)
+        done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
     modules = set(done.stderr.split())
     assert "mlc.driver.compile" in modules
     assert not modules & {"numpy", "onnx", "xdsl", "islpy", "pydantic", "mlc.cli.bench", "mlc.frontends"}
