@@ -124,7 +124,7 @@ def test_small_matrices_are_in_registers() -> None:
     [
         (lambda x: mlc.fori_loop(0, 4, lambda i, s: s @ s, mnp.zeros((64, 64))), "it carries 16,384 bytes"),
         (lambda x: mlc.fori_loop(0, 4, lambda i, s: s.at[i].add(1.0, mode="check"), x), "a step of its own, rt.size"),
-        (lambda x: mlc.scan(lambda c, u: (c + mnp.sum(mnp.outer(u, x)), c), 0.0, mnp.ones((3, 9000))), "operations, "),
+        (lambda x: mlc.scan(lambda c, u: (c + mnp.sum(mnp.outer(u, x)), c), 0.0, mnp.ones((3, 90000))), "operations, "),
     ],
 )
 def test_why_a_loop_stays_in_the_host_program(f: Callable[..., Any], why: str, tmp_path: Path, capsys: Any) -> None:
