@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mlc.errors import InputError, MlcError, RunError
-from mlc.runtime.communicators import current
-from mlc.runtime.sealed import read_signature
 from mlc.tools.tables import console
 
 
@@ -42,6 +40,9 @@ def launch(program: Path, arguments: Sequence[str], ranks: int, restarts: int) -
 def ending_the_job(artifact: Path) -> Iterator[bool]:
     """A context in which an artifact runs, that gives whether this process is the one that prints: of a model for ranks
     rank 0. An error of mlc within it ends the job, since the other ranks would wait for this one."""
+    from mlc.runtime.communicators import current
+    from mlc.runtime.sealed import read_signature
+
     if not artifact.is_file() or "collectives" not in read_signature(artifact):
         yield True
         return
