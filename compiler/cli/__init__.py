@@ -106,7 +106,8 @@ def _report(error: BaseException) -> int:
     if isinstance(error, MlcError):
         print(f"mlc: error: {error}", file=sys.stderr)
         return error.exit_code
-    kind = "out of memory" if isinstance(error, MemoryError) else f"internal error: {type(error).__name__}: {error}"
+    short = "out of memory. Allow more memory (ulimit -v)"
+    kind = short if isinstance(error, MemoryError) else f"internal error: {type(error).__name__}: {error}"
     print(f"mlc: {kind}. Run with --debug for the traceback.", file=sys.stderr)
     return 1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,8 @@ class Saver:
                 np.savez(stream, **found)  # type: ignore[arg-type]
             beside.replace(file)
         except OSError as error:
-            beside.unlink(missing_ok=True)
+            with suppress(OSError):  # the path may lie below a file
+                beside.unlink()
             raise OutputError(f"The variables cannot be written to '{file}': {error.strerror}") from None
         return str(file)
 

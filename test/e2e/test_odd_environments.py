@@ -97,7 +97,7 @@ def test_a_cache_that_cannot_be_written(place: Path, cache: str) -> None:
         (resource.RLIMIT_NOFILE, 10, "Too many open files"),
         (resource.RLIMIT_FSIZE, 8 * KIB, "ulimit -f unlimited"),
         (resource.RLIMIT_FSIZE, 40 * KIB, "File size limit exceeded"),
-        (resource.RLIMIT_AS, 200_000 * KIB, "Allow more memory (ulimit -v)"),
+        (resource.RLIMIT_AS, 175_000 * KIB, "Allow more memory (ulimit -v)"),
     ],
 )
 def test_limits_of_a_shell(place: Path, limit: int, value: int, says: str) -> None:

@@ -10,6 +10,7 @@ import json
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from mlc.driver.cache import digest
@@ -78,4 +79,5 @@ def _write(note: Path, stamp: Stamp, found: str) -> None:
         new.chmod(0o600)
         new.replace(note)
     except OSError:
-        new.unlink(missing_ok=True)
+        with suppress(OSError):  # the cache may lie below a file
+            new.unlink()
