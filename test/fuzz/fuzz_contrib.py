@@ -6,12 +6,17 @@ does not take, `no reference` what onnxruntime itself does not.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 import typer
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # for benchmarks
+
 from contrib import load
 from contrib_agree import NO_REFERENCE, REFUSED, Key, compiled, interpreted
 from isolate import judged

@@ -23,7 +23,7 @@ OTHERS = {
     "passes/plan/plan_memory.py": "rt.program",
     "passes/distribute/choice/written.py": "operators of the graph: their states on a mesh",
     "compiler/comm/partitioned.py": "the mesh of a module",
-    "compiler/planning/traced.py": "the mesh of a module",
+    "compiler/divided/source.py": "the mesh and the plan of a module",
     "passes/distribute/choice/planned.py": "the plan of a module, and of operators of the graph",
     "passes/distribute/insert_reshards.py": "the plan of operators of the graph",
     "passes/distribute/lowering/extents.py": "the blocks and the guards of main",
