@@ -40,6 +40,11 @@ def raveled(tree: Any) -> tuple[Array, Unraveled]:
     return mnp.concat([mnp.reshape(x, (-1,)).astype(kind) for x in given]), unravel
 
 
+def norm(x: Array) -> Array:
+    """The Euclidean length of a vector."""
+    return mnp.sqrt(mnp.sum(x * x))
+
+
 def _fixed(x: Array) -> tuple[int, ...]:
     if x.dtype.kind == "c" or not all(isinstance(n, int) for n in x.shape):
         what = f"A vector cannot be made of an array {x.dtype}{list(x.shape)}"

@@ -15,7 +15,7 @@ from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.transforms.control import while_loop
 from mlc.frontends.array.transforms.gradients import as_loss, grad, value_and_grad
 from mlc.scipy.optimize.implicit import Function, OptimizeResult, with_implicit_derivative
-from mlc.scipy.vectors import raveled
+from mlc.scipy.vectors import norm, raveled
 
 DESCENT, CURVATURE, TRIALS = 1e-4, 0.9, 60
 
@@ -80,9 +80,9 @@ def _bfgs(f: Callable[[Array], Any], x: Array, limit: float, most: int) -> tuple
 
 def _step(f: Callable[[Array], Any], s: State) -> State:
     direction = -(s.inverse @ s.slope)
-    first = mnp.where(s.steps == 0, mnp.minimum(1.0, 1 / _norm(s.slope)), 1.0)
+    first = mnp.where(s.steps == 0, mnp.minimum(1.0, 1 / norm(s.slope)), 1.0)
     x, value, slope = _line_search(f, s, direction, first)
-    lower = (value < s.value) | ((value <= s.value + _rounding(s)) & (_norm(slope) < _norm(s.slope)))
+    lower = (value < s.value) | ((value <= s.value + _rounding(s)) & (norm(slope) < norm(s.slope)))
     dx, dg = x - s.x, slope - s.slope
     curved = mnp.sum(dx * dg)
     scale = mnp.where(s.steps == 0, curved / mnp.maximum(mnp.sum(dg * dg), _least(x)), 1.0)
@@ -102,10 +102,6 @@ def _rounding(s: State) -> Array:
 
 def _least(x: Array) -> float:
     return float(mnp.finfo(x.dtype).smallest_normal)
-
-
-def _norm(x: Array) -> Array:
-    return mnp.sqrt(mnp.sum(x * x))
 
 
 def _line_search(f: Callable[[Array], Any], s: State, direction: Array, first: Array) -> tuple[Array, Array, Array]:

@@ -13,7 +13,7 @@ from mlc.frontends.array.array import Array
 from mlc.frontends.array.transforms.control import while_loop
 from mlc.frontends.array.transforms.jacobians import jacfwd
 from mlc.scipy.optimize.implicit import Function, OptimizeResult, with_implicit_derivative
-from mlc.scipy.vectors import raveled
+from mlc.scipy.vectors import norm, raveled
 
 HALVINGS = 30
 
@@ -54,14 +54,14 @@ def _newton(f: Function, x: Array, limit: float, most: int) -> tuple[Array, tupl
         n, x, value, before = state
         direction = -mnp.linalg.solve(jacfwd(f)(x), value)
         x, found = _searched(f, x, value, direction)
-        return n + 1, x, found, _norm(value)
+        return n + 1, x, found, norm(value)
 
     def goes_on(state: tuple[Array, ...]) -> Array:
         n, _, value, before = state
-        return (n < most) & (mnp.max(mnp.abs(value)) > 0) & (_norm(value) < before) & ~(before <= limit)
+        return (n < most) & (mnp.max(mnp.abs(value)) > 0) & (norm(value) < before) & ~(before <= limit)
 
     value = f(x)
-    start = (mnp.asarray(0), x, value, _norm(value) * 0 + mnp.inf)
+    start = (mnp.asarray(0), x, value, norm(value) * 0 + mnp.inf)
     n, x, value, _ = while_loop(goes_on, step, start)
     return x, (value, n)
 
@@ -76,14 +76,10 @@ def _searched(f: Function, x: Array, value: Array, direction: Array) -> tuple[Ar
 
     def goes_on(state: tuple[Array, ...]) -> Array:
         n, length, _, found = state
-        return (n < HALVINGS) & ~(_norm(found) <= (1 - 1e-4 * length) * _norm(value))
+        return (n < HALVINGS) & ~(norm(found) <= (1 - 1e-4 * length) * norm(value))
 
     at = x + direction
     start = (mnp.asarray(0), mnp.ones_like(x[0]), at, f(at))
     _, _, at, found = while_loop(goes_on, halved, start)
-    better = _norm(found) < _norm(value)
+    better = norm(found) < norm(value)
     return mnp.where(better, at, x), mnp.where(better, found, value)
-
-
-def _norm(x: Array) -> Array:
-    return mnp.sqrt(mnp.sum(x * x))

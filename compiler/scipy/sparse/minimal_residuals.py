@@ -12,6 +12,7 @@ from collections.abc import Callable
 import mlc.numpy as mnp
 from mlc.frontends.array.array import Array
 from mlc.frontends.array.transforms.control import fori_loop, while_loop
+from mlc.scipy.vectors import norm
 
 Operator = Callable[[Array], Array]
 REDUCED = 0.9
@@ -31,7 +32,7 @@ def minimal_residuals(restart: int, A: Operator, b: Array, x: Array, M: Operator
         return n + 1, x, b - A(x)
 
     start = (mnp.asarray(0), x, b - A(x))
-    return while_loop(lambda s: (_norm(s[2]) > limit) & (s[0] < steps), step, start)[1]
+    return while_loop(lambda s: (norm(s[2]) > limit) & (s[0] < steps), step, start)[1]
 
 
 def _restarted(A: Operator, M: Operator, x: Array, r: Array, count: int) -> Array:
@@ -42,7 +43,7 @@ def _restarted(A: Operator, M: Operator, x: Array, r: Array, count: int) -> Arra
         v, image = _orthonormal(A, M(direction), vectors, images)
         along = mnp.sum(r * image)
         x, after = x + along * v, r - along * image
-        direction = mnp.where(_norm(after) <= REDUCED * _norm(r), after, image)
+        direction = mnp.where(norm(after) <= REDUCED * norm(r), after, image)
         return x, after, direction, vectors.at[k].set(v), images.at[k].set(image)
 
     found: Array = fori_loop(0, count, extended, (x, r, r, vectors, vectors))[0]
@@ -53,15 +54,11 @@ def _orthonormal(A: Operator, v: Array, vectors: Array, images: Array) -> tuple[
     """``v`` and its image ``A v``, less the part of the image that other images have; the image has length 1. Both are
     0 where that length is rounding: the space is exhausted."""
     image = A(v)
-    size = _norm(image)
+    size = norm(image)
     for _ in range(2):  # a single pass loses orthogonality by rounding
         part = images @ image
         v, image = v - part @ vectors, image - part @ images
-    length = _norm(image)
+    length = norm(image)
     found = length > 4 * float(mnp.finfo(v.dtype).eps) * size
     scale = mnp.where(found, 1 / mnp.where(found, length, 1.0), 0.0)
     return scale * v, scale * image
-
-
-def _norm(x: Array) -> Array:
-    return mnp.sqrt(mnp.sum(x * x))
