@@ -78,7 +78,6 @@ def _alone(part: onnx.ModelProto, inputs: Values, results: Values) -> list[str]:
 def _by_onnxruntime(model: onnx.ModelProto, inputs: Values) -> Values | str:
     """What onnxruntime gives, node by node as the model has them; else why it does not."""
     options = onnxruntime.SessionOptions()
-    options.add_session_config_entry("session.x64quantprecision", "1")  # exact without VNNI too
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level, options.intra_op_num_threads = 4, 1
     names = [o.name for o in model.graph.output]

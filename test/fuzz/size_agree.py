@@ -33,7 +33,6 @@ class Case:
 
     def _references(self) -> list[Values | str]:
         options = onnxruntime.SessionOptions()
-        options.add_session_config_entry("session.x64quantprecision", "1")  # exact without VNNI too
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.log_severity_level, options.intra_op_num_threads = 4, 1
         names = [o.name for o in self.model.graph.output]
