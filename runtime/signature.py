@@ -21,6 +21,8 @@ STRINGS = np.dtype(object)
 """The dtype of strings in Python; in C each string is a pointer."""
 POINTERS = np.dtype(np.uintp)
 
+Shape = tuple[int, ...]
+
 
 @dataclass(frozen=True)
 class TensorSpec:
@@ -103,8 +105,8 @@ def solve_dims(
         for expected, size in zip(spec.shape, shape, strict=True):
             if isinstance(expected, str) and expected in dims:
                 values.setdefault(expected, size)
-    for (name, spec), shape in zip(inputs.items(), shapes, strict=True):
-        _check_shape(name, spec, shape, values)
+    for name, shape in zip(inputs, shapes, strict=True):
+        _check_shape(inputs, name, shape, values)
     return {dim: values[dim] for dim in dims}
 
 
@@ -125,7 +127,7 @@ def check_guards(guards: Sequence[Mapping[str, str]], dims: Mapping[str, int]) -
             condition = guard.get("message", f"{guard['expr']} >= 0")
             where = f"; {guard['node']} needs that" if "node" in guard else ""
             what = f"The model accepts only {condition}, but {used}{where}"
-            raise GuardError(what, hint=_way_out(guards, dims, names))
+            raise GuardError(what, hint=_way_out(guards, dims, names, "== 1 or " in condition))
 
 
 def sizes_that_fit(
@@ -146,13 +148,18 @@ def sizes_that_fit(
     return dict(dims)
 
 
-def _way_out(guards: Sequence[Mapping[str, str]], dims: Mapping[str, int], names: Sequence[str]) -> str:
-    """Returns a hint: sizes near the given ones that the guards allow, with one dimension changed."""
+def _way_out(
+    guards: Sequence[Mapping[str, str]], dims: Mapping[str, int], names: Sequence[str], broadcasts: bool
+) -> str:
+    """Returns a hint: sizes near the given ones that the guards allow, with one dimension changed. ``broadcasts``: the
+    guard is that an extent is 1 or another one, where both could be the 1."""
     fits = [f"{shown_names(name)}={size}" for name in names for size in _nearest(guards, dims, name)]
     if not fits:
         return "Give inputs of other shapes"
     alone = f". 'mlc compile --dim {fits[0]}' makes a model of that size alone" if len(names) == 1 else ""
-    return f"Sizes that fit: {' or '.join(fits)}{alone}"
+    ones = [shown_names(name) for name in names if dims[name] == 1 and len(names) > 1]
+    decided = f". 'mlc compile --dim {ones[0]}=1' makes a model that broadcasts it" if ones and broadcasts else ""
+    return f"Sizes that fit: {' or '.join(fits)}{alone}{decided}"
 
 
 def _holds(expr: str, dims: Mapping[str, int]) -> bool:
@@ -173,22 +180,30 @@ def _nearest(guards: Sequence[Mapping[str, str]], dims: Mapping[str, int], name:
     return found
 
 
-def _axis_of_its_own(name: str, spec: TensorSpec, expected: tuple[int, ...], shape: tuple[int, ...]) -> str | None:
+def _axis_of_its_own(inputs: Mapping[str, TensorSpec], name: str, expected: Shape, shape: Shape) -> str | None:
     """Returns a hint how to compile the model with different sizes for axes of one name; None if no name is the
-    cause."""
-    for axis, (dim, wanted, given) in enumerate(zip(spec.shape, expected, shape, strict=False)):
+    cause. Of two sizes of which one is 1 it fixes that one, which the other one does not decide."""
+    for axis, (dim, wanted, given) in enumerate(zip(inputs[name].shape, expected, shape, strict=False)):
         if isinstance(dim, str) and wanted != given:
-            one = f"'{shown_names(dim)}' is one size in all inputs"
+            one, other = f"'{shown_names(dim)}' is one size in all inputs", _first_axis(inputs, dim)
+            if wanted == 1 and other != (name, axis) and other is not None:
+                return f"{one}. 'mlc compile --dim {other[0]}:{other[1]}=1' makes that axis another dimension"
             return f"{one}. 'mlc compile --dim {name}:{axis}={given}' makes this axis another dimension"
     return None
 
 
-def _check_shape(name: str, spec: TensorSpec, shape: tuple[int, ...], values: Mapping[str, int]) -> None:
+def _first_axis(inputs: Mapping[str, TensorSpec], dim: str) -> tuple[str, int] | None:
+    """Returns the input and its axis that say the size of a dimension."""
+    return next(((name, spec.shape.index(dim)) for name, spec in inputs.items() if dim in spec.shape), None)
+
+
+def _check_shape(inputs: Mapping[str, TensorSpec], name: str, shape: Shape, values: Mapping[str, int]) -> None:
+    spec = inputs[name]
     expected = spec.of(values)
     if expected != shape:
         known = ", ".join(f"{shown_names(dim)}={value}" for dim, value in values.items())
         where = f", that is {expected} for {known}" if known else ""
         what = f"Input '{name}' must be {spec}{where}, but has the shape {shape}"
-        raise SizeError(what, hint=_axis_of_its_own(name, spec, expected, shape))
+        raise SizeError(what, hint=_axis_of_its_own(inputs, name, expected, shape))
     if max(shape, default=0) > LARGEST_DIMENSION:
         raise RunError(f"Input '{name}' has the shape {shape}, too large for any memory")

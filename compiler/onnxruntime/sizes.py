@@ -1,13 +1,15 @@
 """Sizes of inputs for which a model was not compiled: a session compiles it again for them, as the model declares them.
 
 A model is compiled for the sizes that its guards allow: where ``x`` of ``n`` and ``y`` of ``m`` elements are added, m
-is n. onnxruntime decides this anew in each run, and broadcasts a ``y`` of one element.
+is n. onnxruntime decides this anew in each run, and broadcasts a ``y`` of one element. So a variant first has the
+extents of 1 fixed and leaves the others open; where it does not take the sizes either, one has all of them fixed.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 MAX_VARIANTS = 8
 
 Run = Callable[[Mapping[str, Any]], dict[str, Any]]
-Shapes = tuple[tuple[int, ...], ...]
+Sizes = dict[tuple[str, int], int]  # of axes of inputs
 
 
 class OtherSizes:
@@ -36,7 +38,8 @@ class OtherSizes:
         self, run: Run, whole: Callable[[], ModelProto], options: Mapping[str, Any], runner: Callable[[Model], Run]
     ) -> None:
         self.run, self.whole, self.options, self.runner = run, whole, options, runner
-        self.variants: dict[Shapes, Run | None] = {}  # None: the model cannot have these sizes
+        self.variants: dict[frozenset[Any], Run | None] = {}  # None: the model cannot have these sizes
+        self.inputs: list[ValueInfoProto] = []  # as the model declares them
 
     def __call__(self, feed: Mapping[str, Any]) -> dict[str, Any]:
         """The outputs by name.
@@ -47,27 +50,40 @@ class OtherSizes:
         try:
             return self.run(feed)
         except SizeError as error:
-            variant = self._variant(feed, error)
-            if variant is None:
-                raise
-            return variant(feed)
+            refused = error
+        for sizes in self._ways(feed):
+            variant = self._variant(sizes, refused)
+            with suppress(SizeError):
+                if variant is not None:
+                    return variant(feed)
+        raise refused
 
-    def _variant(self, feed: Mapping[str, Any], error: SizeError) -> Run | None:
-        shapes = {name: np.shape(value) for name, value in feed.items()}
-        key = tuple(shapes.values())
+    def _ways(self, feed: Mapping[str, Any]) -> Iterator[Sizes]:
+        """The sizes that a variant may fix: those that are 1, if not all are; all of them."""
+        self.inputs = self.inputs or [_copy(value) for value in self.whole().graph.input]
+        given = {value.name: np.shape(feed[value.name]) for value in self.inputs if value.name in feed}
+        inputs, fixed = [value for value in self.inputs if value.name in given], self.options["dims"]
+        if not all(_takes(value, given[value.name], fixed) for value in inputs):
+            return
+        every = {(name, axis): size for name, shape in given.items() for axis, size in enumerate(shape)}
+        if all(value.type.tensor_type.HasField("shape") for value in inputs):
+            some = {at for value in inputs for at in _decided(value, given[value.name], fixed)}
+            if any(every[at] == 1 for at in some) and len(some) < len(every):
+                yield {at: size for at, size in every.items() if at in some}
+        yield every
+
+    def _variant(self, sizes: Sizes, error: SizeError) -> Run | None:
+        key = frozenset(sizes.items())
         if key not in self.variants:
             if len(self.variants) >= MAX_VARIANTS:
                 self.variants.pop(next(iter(self.variants)))
-            self.variants[key] = self._compiled(shapes, error)
+            self.variants[key] = self._compiled(sizes, error)
         return self.variants[key]
 
-    def _compiled(self, shapes: Mapping[str, tuple[int, ...]], error: SizeError) -> Run | None:
+    def _compiled(self, sizes: Sizes, error: SizeError) -> Run | None:
         model = self.whole()
-        inputs = [value for value in model.graph.input if value.name in shapes]
-        if not all(_takes(value, shapes[value.name], self.options["dims"]) for value in inputs):
-            return None
-        for value in inputs:
-            _fix(value, shapes[value.name])
+        for value in model.graph.input:
+            _fix(value, {axis: size for (name, axis), size in sizes.items() if name == value.name})
         warnings.warn(f"mlc compiles the model again for these sizes. {error.message}", stacklevel=2)
         try:
             return self.runner(api.compile(model, **{**self.options, "dims": {}}))
@@ -75,15 +91,33 @@ class OtherSizes:
             return None
 
 
+def _copy(value: ValueInfoProto) -> ValueInfoProto:
+    copy = type(value)()
+    copy.CopyFrom(value)
+    return copy
+
+
 def _takes(value: ValueInfoProto, shape: tuple[int, ...], fixed: Mapping[str, int]) -> bool:
-    """Whether an input is declared so that it may have a shape; ``fixed``: sizes of named dimensions."""
+    """Whether an input is declared so that it may have a shape; ``fixed``: sizes of dimensions and axes."""
     if not value.type.tensor_type.HasField("shape"):
         return True
-    dims = [fixed.get(d.dim_param, d.dim_value) for d in value.type.tensor_type.shape.dim]
-    return len(dims) == len(shape) and all(d in (0, -1, size) for d, size in zip(dims, shape, strict=True))
+    dims = value.type.tensor_type.shape.dim
+    sizes = [fixed.get(d.dim_param, fixed.get(f"{value.name}:{n}", d.dim_value)) for n, d in enumerate(dims)]
+    return len(sizes) == len(shape) and all(d in (0, -1, size) for d, size in zip(sizes, shape, strict=True))
 
 
-def _fix(value: ValueInfoProto, shape: tuple[int, ...]) -> None:
-    del value.type.tensor_type.shape.dim[:]
-    for size in shape:
-        value.type.tensor_type.shape.dim.add(dim_value=size)
+def _decided(value: ValueInfoProto, shape: tuple[int, ...], fixed: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+    """The axes of an input that are 1, or whose sizes the model or ``fixed`` says."""
+    for axis, d in enumerate(value.type.tensor_type.shape.dim):
+        if shape[axis] == 1 or d.dim_value > 0 or d.dim_param in fixed or f"{value.name}:{axis}" in fixed:
+            yield value.name, axis
+
+
+def _fix(value: ValueInfoProto, sizes: Mapping[int, int]) -> None:
+    """Give axes of an input these sizes; of one that is declared without a shape, all of them."""
+    dims = value.type.tensor_type.shape.dim
+    while len(dims) <= max(sizes, default=-1):
+        dims.add()
+    for axis, size in sizes.items():
+        dims[axis].Clear()
+        dims[axis].dim_value = size

@@ -73,3 +73,21 @@ def test_sizes_that_the_options_fix_stay() -> None:
     for _ in range(2):
         with pytest.raises(RunError, match="must be float32"):
             ours.run(None, {"x": np.ones((2, 4), "f"), "y": np.ones((2, 4), "f")})
+
+
+def test_a_variant_for_ones_leaves_other_sizes_open() -> None:
+    ours, theirs = sessions(MODELS["a sum that broadcasts"][0])
+    with pytest.warns(UserWarning, match="compiles the model again"):
+        ours.run(None, {"x": np.ones((2, 3), "f"), "y": np.ones((2, 1), "f")})
+    with warnings.catch_warnings(action="error"):
+        for n in range(4, 16):
+            feed = {"x": np.random.default_rng().random((2, n), "f"), "y": np.ones((2, 1), "f")}
+            np.testing.assert_array_equal(ours.run(None, feed)[0], theirs.run(None, feed)[0])
+
+
+def test_the_size_of_an_axis_that_the_options_fix_stays() -> None:
+    data = onnx.parser.parse_model(f"{HEAD} {MODELS['a sum that broadcasts'][0]}").SerializeToString()
+    ours = mlc.InferenceSession(data, dims={"y:1": 1})
+    assert ours.run(None, {"x": np.ones((2, 4), "f"), "y": np.ones((2, 1), "f")})[0].shape == (2, 4)
+    with pytest.raises(RunError, match="must be float32"):
+        ours.run(None, {"x": np.ones((2, 4), "f"), "y": np.ones((2, 4), "f")})
