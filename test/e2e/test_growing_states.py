@@ -90,6 +90,38 @@ def test_states_that_double_are_refused() -> None:
         mlc.compile(_parsed(f"(float[n] x, int64 count) => (float[m] y) {{ {ALWAYS} {loop} }}"))
 
 
+BEAMS = """last = Gather<axis=1>(d1, m) e = Gather<axis=0>(words, last) h = Tanh(e) p = MatMul(h, weights)
+    u = Unsqueeze(s1, one) t = Add(p, u) f = Reshape(t, flat) s2, at = TopK<axis=0>(f, three) row = Div(at, nine)
+    kept = Gather<axis=0>(d1, row) w = Mod(at, nine) wu = Unsqueeze(w, one)
+    d2 = Concat<axis=1>(kept, wu) on = Identity(more)"""
+
+
+def test_beams_whose_number_the_first_iteration_decides() -> None:
+    """TopK keeps 3 beams, so that the open dimensions of the states before the loop are 3."""
+    loop = f"""tokens, scores = Loop(count, go, ids, s) <body = b (int64 i, bool more, int64[b, p] d1, float[b] s1) =>
+        (bool on, int64[b, q] d2, float[b] s2) {{ {BEAMS} }}>"""
+    known = """m = Constant<value_int=-1>() flat = Constant<value_ints=[-1]>() three = Constant<value_ints=[3]>()
+        nine = Constant<value_int=9>()"""
+    head = """(int64[b, 1] ids, float[c] s, int64 count, float[9, 4] words, float[4, 9] weights) =>
+        (int64[b, n] tokens, float[b] scores)"""
+    rng = np.random.default_rng()
+    feed = {"words": rng.normal(size=(9, 4)).astype(F), "weights": rng.normal(size=(4, 9)).astype(F)}
+    feed |= {"ids": rng.integers(9, size=(3, 1)), "s": rng.normal(size=3).astype(F)}
+    _agree(f"{head} {{ {ALWAYS} {known} {loop} }}", [{**feed, "count": count} for count in (0, 1, 6)])
+
+
+def test_a_state_of_as_many_elements_as_an_iteration_gives() -> None:
+    inner = "(int64 i, bool more, float[p] s) => (bool on, float[q] t)"
+    body = "a = ReduceSum<keepdims=1>(s) b = Concat<axis=0>(a, a) c = Concat<axis=0>(b, a) t = Tanh(c)"
+    loop = f"h = Concat<axis=0>(x, x) y = Loop(count, go, h) <body = b {inner} {{ {KEEP} {body} }}>"
+    text = f"(float[n] x, int64 count) => (float[m] y) {{ {ALWAYS} {loop} }}"
+    with pytest.raises(InputError, match="give it one shape and type"):  # 2*n is never 3
+        mlc.compile(_parsed(text))
+    loop = loop.replace("(x, x)", "(x, true_)")
+    text = f"(float[n] x, int64 count) => (float[m] y) {{ {ALWAYS} true_ = Cast<to=1>(one) {loop} }}"
+    _agree(text, [{"x": np.ones(2, F), "count": count} for count in (0, 1, 6)])
+
+
 def _parsed(text: str) -> onnx.ModelProto:
     return onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["" : 20]> g {text}')
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from mlc.dialects.graph.loop import steps_of
 from mlc.dialects.graph.sizes import sizes_of
@@ -18,6 +19,7 @@ from mlc.frontends.build.control.loops import Iteration, StateChanges, emit_loop
 from mlc.frontends.build.folding.comparisons import at_least
 from mlc.frontends.build.runtime_scalars import values_of
 from mlc.frontends.build.tensors import Tensor
+from mlc.frontends.build.unify_dims import with_extent
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,32 @@ def growth(before: Tensor, after: object) -> Growth | None:
         return None
     axes = [n for n, (old, new) in enumerate(zip(before.shape, after.shape, strict=True)) if old != new]
     by = after.shape[axes[0]] - before.shape[axes[0]] if len(axes) == 1 else 0
-    varies = sizes_of([by]) or steps_of([by]) or values_of([by])
-    return None if varies or not at_least(by, 1) else Growth(axes[0], before.shape[axes[0]], by)
+    return None if _varies(by) or not at_least(by, 1) else Growth(axes[0], before.shape[axes[0]], by)
+
+
+def settled(build: Builder, before: Sequence[Any], after: Sequence[object]) -> list[Any]:
+    """Values with the extents that the first iteration gives the tensors among them, where it does not add elements to
+    an axis: n beams of which TopK keeps 3 are 3, as later iterations have no other number. Guards require that.
+
+    Raises:
+        Fixed: a dimension of the inputs decides it.
+    """
+    made = iter(after)
+    return [_settled(build, x, next(made, None)) if isinstance(x, Tensor) else x for x in before]
+
+
+def _settled(build: Builder, old: Tensor, new: object) -> Tensor:
+    if not isinstance(new, Tensor) or (old.element, old.rank) != (new.element, new.rank):
+        return old
+    for axis, (d, wanted) in enumerate(zip(old.shape, new.shape, strict=True)):
+        if not _varies(wanted) and not at_least(wanted - d, 1):
+            old = with_extent(build, old, axis, wanted)
+    return old
+
+
+def _varies(d: DimLike) -> bool:
+    """Whether a dimension is not one of the sizes of inputs."""
+    return bool(sizes_of([d]) or steps_of([d]) or values_of([d]))
 
 
 def growing_loop(

@@ -15,7 +15,7 @@ from onnx import GraphProto
 
 from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.frontends.build.builder import Builder
-from mlc.frontends.build.control.growing import Growth, growing_loop, growth
+from mlc.frontends.build.control.growing import Growth, growing_loop, growth, settled
 from mlc.frontends.build.control.loops import Iteration, emit_loop
 from mlc.frontends.build.control.unroll import MAX_STEPS, UNROLLED, UndecidedTripCount, unrolled_loop
 from mlc.frontends.build.errors import NotSupported
@@ -54,10 +54,20 @@ def loop(node: Node) -> tuple[Any, ...]:
         return _unrolled(node)
     if short and (straight := node.attempt(lambda: _unrolled(node, decided=True))) is not None:
         return straight
-    for form in (_as_loop, _after_the_first, _growing):
-        if (made := node.attempt(partial(form, node))) is not None:
+    if (made := _in_some_form(node)) is not None:
+        return made
+    states = settled(node.build, node.inputs[2:], _after(node)) if tensors else node.inputs[2:]
+    if any(new is not old for new, old in zip(states, node.inputs[2:], strict=True)):
+        node.inputs = [*node.inputs[:2], *states]
+        if (made := _in_some_form(node)) is not None:
             return made
     return _as_loop(node) if tensors and (known is None or known > MAX_STEPS) else _unrolled(node)
+
+
+def _in_some_form(node: Node) -> tuple[Tensor, ...] | None:
+    forms = (_as_loop, _after_the_first, _growing)
+    made = (node.attempt(partial(form, node)) for form in forms)
+    return next((each for each in made if each is not None), None)
 
 
 def _known_count(count: Tensor | None) -> int | None:
@@ -109,26 +119,32 @@ def _growing(node: Node) -> tuple[Tensor, ...]:
     trips, limit, strict = _trips(node, collects=True)
     if active is not None and active.known is not None:
         trips, active = (trips, None) if bool(active.known.reshape(())) else (0, None)
-    growths = _growths(node, trips, states)
+    growths = _growths(node, states)
     body, first = partial(_iteration, node, trips, 0), None if active is None else build.reshape(active, ())
     found = growing_loop(build, trips, states, growths, body, limit, first, strict)
     return _outputs(node, found[: len(states)], found[len(states) :])
 
 
-def _growths(node: Node, trips: DimLike, states: Sequence[Tensor]) -> list[Growth | None]:
-    """How the first iteration changes the states. It is imported, and undone."""
-    found: list[Growth | None] = []
+def _growths(node: Node, states: Sequence[Tensor]) -> list[Growth | None]:
+    """How the first iteration changes the states."""
+    found = [growth(old, new) for old, new in zip(states, _after(node), strict=False)]
+    if not any(found):
+        raise NotSupported("a loop whose states do not grow")
+    return found
+
+
+def _after(node: Node) -> list[Tensor]:
+    """The states after the first iteration, of which only shapes and types matter. It is imported, and undone."""
+    found: list[Tensor] = []
 
     def probe() -> None:
-        with node.build.region(*states) as scope:
+        trips, _, _ = _trips(node, collects=True)
+        with node.build.region(*_states(node)) as scope:
             inner = [Tensor.of(a) for a in scope.block.args]
-            after = _iteration(node, trips, 0, 0, inner).states
-        found.extend(growth(old, new) for old, new in zip(states, after, strict=True))
+            found.extend(_iteration(node, trips, 0, 0, inner).states)
         raise NotSupported("only the shapes are wanted")
 
     node.attempt(probe)
-    if not any(found):
-        raise NotSupported("a loop whose states do not grow")
     return found
 
 
