@@ -18,6 +18,7 @@ from mlc.frontends.onnx.reading.dims import DimNames
 from mlc.frontends.onnx.reading.load import Source, read
 from mlc.frontends.onnx.reading.ordering import in_order
 from mlc.frontends.onnx.reading.ranks import Ranks, possible_ranks, rankless
+from mlc.frontends.onnx.sequences import with_lengths
 
 
 def translate(model: str | Path | bytes | ModelProto, dims: Mapping[str, int], cache: int = 0) -> Translated:
@@ -26,7 +27,8 @@ def translate(model: str | Path | bytes | ModelProto, dims: Mapping[str, int], c
     ``cache``: the caches of a decoder are state of the module, with room for so many tokens.
     """
     source = read(model)
-    source = replace(source, proto=in_order(source.proto))
+    proto, dims = with_lengths(source.proto, dims)
+    source = replace(source, proto=in_order(proto))
     caches = Caches.of(source.proto.graph, cache)
     if rankless(source.proto.graph):
         return _with_ranks(source, dims, caches)

@@ -103,9 +103,11 @@ def _why_no_argument(info: ValueInfoProto) -> str:
     kind = info.type.WhichOneof("value")
     if kind is None:
         return "an input without a type; export the model again, with the types of its inputs"
-    article = "an" if kind == "optional_type" else "a"
-    way = "make it of tensors in the model, or run it by mlc.frontends.onnx.backend"
-    return f"an input that is {article} {kind.removesuffix('_type')}; {way}"
+    session = "mlc.InferenceSession, which compiles it for the inputs of each run"
+    if kind == "optional_type":
+        return f"an input that is an optional; say that it is given, --dim {info.name}=1, or run it by {session}"
+    number = f"say how many elements it has, --dim {info.name}=2 (inputs {info.name}.0 and {info.name}.1)"
+    return f"an input that is a {kind.removesuffix('_type')}; {number}, or run it by {session}"
 
 
 def _named(info: ValueInfoProto, values: Mapping[str, Any], importer: Importer) -> list[tuple[str, SSAValue]]:

@@ -4,6 +4,8 @@ x: seq(tensor(float))     →   x.0, x.1: tensor(float);  x = SequenceConstruct(
 y: seq(tensor(float))     →   y.0, y.1, y.2
 y: seq(map(string, tensor(float)))  →   y.keys, y.values
 x: map(string, tensor(float))       →   x.keys, x.values
+
+How many elements a sequence has is said before (``dims={"x": 2}``), or by each call of a session or backend.
 """
 
 from __future__ import annotations
@@ -12,7 +14,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from onnx import ModelProto, NodeProto, ValueInfoProto, helper
+from onnx import ModelProto, NodeProto, TypeProto, ValueInfoProto, helper
+
+from mlc.errors import InputError
 
 
 def only_tensors(model: ModelProto) -> bool:
@@ -63,6 +67,46 @@ def with_elements(model: ModelProto, feeds: Mapping[str, Any]) -> tuple[ModelPro
     result.graph.ClearField("node")
     result.graph.node.extend([*nodes, *model.graph.node])
     return result, flat
+
+
+def with_lengths(model: ModelProto, dims: Mapping[str, int]) -> tuple[ModelProto, dict[str, int]]:
+    """A model that takes the elements of the sequences that ``dims`` names as tensors ``x.0``, ``x.1``, …, and an
+    optional that it names as a tensor ``x``; and what is left of ``dims``. Elements share no open dimension.
+
+    Raises:
+        InputError: several elements of an optional tensor.
+    """
+    named = {i.name: i.type for i in model.graph.input if i.name in dims and _has_elements(i.type)}
+    if not named:
+        return model, dict(dims)
+    result, inputs, nodes = ModelProto(), list[ValueInfoProto](), list[NodeProto]()
+    result.CopyFrom(model)
+    for info in model.graph.input:
+        elements = _declared(info, dims[info.name]) if info.name in named else [info]
+        inputs += elements
+        if [each.name for each in elements] != [info.name]:
+            nodes.append(helper.make_node("SequenceConstruct", [each.name for each in elements], [info.name]))
+    for field, values in (("input", inputs), ("node", [*nodes, *model.graph.node])):
+        result.graph.ClearField(field)
+        getattr(result.graph, field).extend(values)
+    return result, {name: size for name, size in dims.items() if name not in named}
+
+
+def _has_elements(type_: TypeProto) -> bool:
+    return type_.HasField("sequence_type") or type_.HasField("optional_type")
+
+
+def _declared(info: ValueInfoProto, count: int) -> list[ValueInfoProto]:
+    """The tensors that a sequence of ``count`` elements, or an optional, consists of."""
+    type_ = info.type.optional_type.elem_type if info.type.HasField("optional_type") else info.type
+    if not type_.HasField("sequence_type"):
+        if count != 1:
+            raise InputError(f"Input '{info.name}' is an optional, of {count} elements", hint=f"Give {info.name}=1")
+        return [ValueInfoProto(name=info.name, type=type_)]
+    elements = [ValueInfoProto(name=f"{info.name}.{n}", type=type_.sequence_type.elem_type) for n in range(count)]
+    for dim in (d for each in elements for d in each.type.tensor_type.shape.dim if d.dim_param):
+        dim.Clear()  # each element has sizes of its own
+    return elements
 
 
 def _elements(value: Any) -> Sequence[Any]:

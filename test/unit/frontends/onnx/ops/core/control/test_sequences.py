@@ -67,8 +67,35 @@ def test_a_sequence_is_an_output_an_element() -> None:
     }  # fmt: skip
 
 
+OPTIONAL = f"""{HEAD} chosen (optional(float[N, 3]) o, float[N, 3] x) => (float[N, 3] y) {{
+  given = OptionalHasElement (o)
+  y = If (given) <then_branch = a () => (float[N, 3] t) {{ e = OptionalGetElement (o) t = Sub (x, e) }},
+                  else_branch = b () => (float[N, 3] f) {{ f = Neg (x) }}>
+}}"""
+
+
+def test_a_sequence_is_an_input_an_element_where_their_number_is_said() -> None:
+    net = mlc.compile(onnx.parser.parse_model(CHAIN), dims={"xs": 2, "M": 4})
+    assert {name: spec.shape for name, spec in net.inputs.items()} == {
+        "xs.0": ("xs_0_0", 4), "xs.1": ("xs_1_0", 4), "shift": (4,)
+    }  # fmt: skip
+    xs, shift = rows(2, 5), rows(1)[0][0]
+    whole = net.run({"xs.0": xs[0][:, :4], "xs.1": xs[1][:, :4], "shift": shift[:4]})["all"]
+    np.testing.assert_array_equal(whole, np.concatenate([*xs, xs[1] + shift])[:, :4])
+
+
+def test_an_optional_is_an_input_where_it_is_said_to_be_given() -> None:
+    net = mlc.compile(onnx.parser.parse_model(OPTIONAL), dims={"o": 1})
+    x, o = np.ones((2, 3), "f"), np.full((2, 3), 3, "f")
+    np.testing.assert_array_equal(net.run({"o": o, "x": x})["y"], x - o)
+    with pytest.raises(MlcError, match="is an optional, of 2 elements"):
+        import_model(onnx.parser.parse_model(OPTIONAL), {"o": 2})
+    with pytest.raises(MlcError, match="an input that is an optional; say that it is given, --dim o=1"):
+        import_model(onnx.parser.parse_model(OPTIONAL))
+
+
 def test_what_has_no_way_is_said() -> None:
-    with pytest.raises(MlcError, match="an input that is a sequence; make it of tensors"):
+    with pytest.raises(MlcError, match=r"an input that is a sequence; say how many elements it has, --dim xs=2"):
         import_model(onnx.parser.parse_model(CHAIN))
     with pytest.raises(MlcError, match="Two outputs have the name 'y.1'"):
         import_model(renamed(onnx.parser.parse_model(SPLIT), "last", "y.1"))
