@@ -23,7 +23,7 @@ PASSES = {
     "graph": "verify-graph simplify-quantization integer-products canonicalize-graph fold-constants fold-scale"
     " hoist-loop-invariants distribute-loops fuse-maps fuse-stencils hoist-invariants differentiate",
     "distribute": "propagate-shardings insert-reshards verify-spmd partition distribute gather-anew",
-    "layout.factors": "round-factors narrow-weights round-blocks unpack-blocks",
+    "layout.factors": "round-factors narrow-weights round-blocks unpack-blocks winograd-bytes",
     "layout": "assign-layout pack-weights pack-operands transpose-operands pack-quantized-weights"
     " decompose-pack interleave-gates winograd winograd-gradients scale-weights sink-casts verify-layout",
     "fuse.autodiff": "recompute-scores split-chains rematerialize",

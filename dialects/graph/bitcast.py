@@ -12,14 +12,14 @@ from mlc.dialects.graph.traits import ViewLike
 from mlc.dialects.semantics.statement import Statement, statement
 from mlc.dialects.types import ITEMSIZE, element_of, shape_of, tensor
 
-NARROW = {"i8": 1, "ui8": 1, "bf16": 2}
+NARROW = {"i8": 1, "ui8": 1, "i16": 2, "bf16": 2}
 """Elements of which an i32 holds several, with their bytes."""
 
 
 @irdl_op_definition
 class BitcastOp(StructuredOp):
-    """A cast of each four bytes along the last dimension, bytes or two bf16, to one i32, the first one in its lowest
-    bits; never moves data.
+    """A cast of each four bytes along the last dimension, bytes or two i16 or bf16, to one i32, the first one in its
+    lowest bits; never moves data.
 
     ``%q = graph.bitcast(%x) {element = "i32"} : (tensor<8x64xui8>) -> tensor<8x16xi32>``
     """
@@ -55,7 +55,7 @@ class BitcastOp(StructuredOp):
 def _infer_bitcast(input: SSAValue, element: str) -> TensorType:
     source, shape = element_of(input), shape_of(input)
     if source not in NARROW or element != "i32":
-        raise VerifyException(f"graph.bitcast: {source} as {element}; it supports only bytes and bf16 as i32")
+        raise VerifyException(f"graph.bitcast: {source} as {element}; it supports only bytes, i16 and bf16 as i32")
     count = ITEMSIZE[element] // NARROW[source]
     if not shape or not isinstance(shape[-1], int) or shape[-1] % count:
         raise VerifyException(f"graph.bitcast: the last dimension of {shape} is not a multiple of {count}")

@@ -5,6 +5,9 @@ in two dimensions with a matrix on either side (Lavin and Gray, arXiv 1509.09308
 come from the points 0, ±5/8, ±3/2 and infinity: their transforms are exact in binary, and the error is half of that
 with 0, ±1, 1/2, -2 and a quarter of that with 0, ±1, ±2 (512 channels, sums in blocks of 128).
 
+Of integers, F(2, 3) takes the points 0, ±1 and infinity, and G twice as large: all matrices are integers, so the
+outputs are exact, 4 times as large in two dimensions.
+
 The derivative of the outputs by the filter has the same products, transposed: ḡ = Gᵀ((A ȳ) ⊙ (Bᵀ d)), which is F(r, m).
 """
 
@@ -13,29 +16,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
+from math import lcm
 
 TAPS = 3
 POINTS = (Fraction(0), Fraction(5, 8), Fraction(-5, 8), Fraction(3, 2), Fraction(-3, 2))
+WHOLE_POINTS = (Fraction(0), Fraction(1), Fraction(-1))
+WHOLE_TILE = 2  # of integers
+QUARTER = 2  # bits by which outputs of integers are shifted
 Matrix = tuple[tuple[float, ...], ...]
 
 
 @lru_cache
-def matrices(m: int) -> tuple[Matrix, Matrix, Matrix]:
+def matrices(m: int, whole: bool = False) -> tuple[Matrix, Matrix, Matrix]:
     """Return (Aᵀ [m, a], G [a, 3], Bᵀ [a, a]) of F(m, 3), by Cook's and Toom's construction. All but the thirds in G
-    are exact."""
-    points = POINTS[: m + TAPS - 2]
+    are exact. ``whole``: integers, with 2 G in the place of G."""
+    points = (WHOLE_POINTS if whole else POINTS)[: m + TAPS - 2]
     scales = [_value([p - q for q in points if q != p]) for p in points]
     at = [[p**i for p in points] + [Fraction(i == m - 1)] for i in range(m)]
     g = [[p**k / scale for k in range(TAPS)] for p, scale in zip(points, scales, strict=True)]
     bt = [[*_polynomial([q for q in points if q != p]), Fraction(0)] for p in points]
-    last = [Fraction(k == TAPS - 1) for k in range(TAPS)]
-    return _floats(at), _floats([*g, last]), _floats([*bt, _polynomial(points)])
+    g.append([Fraction(k == TAPS - 1) for k in range(TAPS)])
+    bt.append(_polynomial(points))
+    if whole:
+        scale = lcm(*(v.denominator for row in g for v in row))
+        return _whole(at), _whole([[scale * v for v in row] for row in g]), _whole(bt)
+    return _floats(at), _floats(g), _floats(bt)
 
 
-def transform(m: int, adjoint: bool) -> Matrix:
+def transform(m: int, adjoint: bool, whole: bool = False) -> Matrix:
     """Return the matrix that computes the a points of a tile: Bᵀ [a, a] for data, A [a, m] for an ``adjoint`` of
     outputs."""
-    at, _, bt = matrices(m)
+    at, _, bt = matrices(m, whole)
     return tuple(zip(*at, strict=True)) if adjoint else bt
 
 
@@ -56,6 +67,10 @@ def _polynomial(roots: Sequence[Fraction]) -> list[Fraction]:
 
 def _floats(rows: Sequence[Sequence[Fraction]]) -> Matrix:
     return tuple(tuple(float(v) for v in row) for row in rows)
+
+
+def _whole(rows: Sequence[Sequence[Fraction]]) -> Matrix:
+    return tuple(tuple(int(v) for v in row) for row in rows)
 
 
 def _plain(coefficients: Sequence[float], terms: Sequence[str]) -> tuple[bool, str] | None:

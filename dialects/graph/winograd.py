@@ -27,7 +27,7 @@ from mlc.dialects.graph.conv import ConvOp
 from mlc.dialects.graph.minimal_filtering import TAPS, even_odd, matrices, transform
 from mlc.dialects.graph.traits import FusesWithConsumer, FusesWithProducer
 from mlc.dialects.semantics.statement import Statement, statement
-from mlc.dialects.types import element_of, shape_of, tensor
+from mlc.dialects.types import element_of, is_float, shape_of, tensor
 
 
 class WinogradOp(StructuredOp):
@@ -41,12 +41,19 @@ class WinogradOp(StructuredOp):
     def tile(self) -> int:
         return self.m.value.data
 
+    @property
+    def whole(self) -> bool:
+        """Whether the tiles are of integers."""
+        return not is_float(element_of(self.operands[0]))
+
 
 @irdl_op_definition
 class WinogradRowsOp(WinogradOp):
     """The rows of the input transform, Bᵀ d, for each row of tiles: [N, C, m*th + 2, W, b] → [N, C, th, a, W, b].
 
     ``%t = graph.winograd_rows(%x) {m = 4} : (tensor<1x4x58x58x16xf32>) -> tensor<1x4x14x6x58x16xf32>``
+
+    Rows of bytes are i16, as are the tiles; sums of products of both are i32.
 
     With ``adjoint``, it is A y of the rows of an adjoint [N, C, m*th, W, b], whose tiles of m x m do not overlap.
     """
@@ -69,8 +76,9 @@ class WinogradRowsOp(WinogradOp):
 
     def statements(self) -> tuple[Statement, ...]:
         n, c, th, _, w, b = shape_of(self.result)
-        matrix = transform(self.tile, bool(self.adjoint))
+        matrix = transform(self.tile, bool(self.adjoint), self.whole)
         read = [f"x0[n, c, {self.tile}*ty + {k}, w, ci]" for k in range(len(matrix[0]))]
+        read = [f"i16({x})" for x in read] if self.whole else read
         return tuple(
             statement("n c ty w ci", (n, c, th, w, b), even_odd(row, read), out=f"n; c; ty; {i}; w; ci")
             for i, row in enumerate(matrix)
@@ -95,7 +103,8 @@ def _infer_rows(input: SSAValue, m: int, adjoint: bool) -> TensorType:
     if len(shape) != 5 or m not in (2, 4):
         raise VerifyException(f"{name} takes [N, C, H, W, b] and m of 2 or 4, not {shape} and {m}")
     n, c, h, w, b = shape
-    return tensor(element_of(input), (n, c, tiles_in(name, h, m, adjoint), m + TAPS - 1, w, b))
+    element = "i16" if element_of(input) in ("i8", "ui8") else element_of(input)
+    return tensor(element, (n, c, tiles_in(name, h, m, adjoint), m + TAPS - 1, w, b))
 
 
 class _ReadByOneProduct(FusesWithConsumer):
@@ -144,7 +153,7 @@ class WinogradInputOp(WinogradOp):
         bounds = (n, c, th, a, tw, b)
         return tuple(
             statement("n c ty i tx ci", bounds, even_odd(row, read), out=f"n; ({a}*i + {j})*{c} + c; ty; tx; ci")
-            for j, row in enumerate(matrices(m)[2])
+            for j, row in enumerate(matrices(m, self.whole)[2])
         )
 
 

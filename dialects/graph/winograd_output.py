@@ -12,13 +12,13 @@ from xdsl.utils.exceptions import VerifyException
 from mlc.dialects.graph.base import PURE, broadcast_index, broadcast_shapes, ints, ints_of
 from mlc.dialects.graph.conv import ConvOp
 from mlc.dialects.graph.map import scalar_element
-from mlc.dialects.graph.minimal_filtering import TAPS, matrices, paired
+from mlc.dialects.graph.minimal_filtering import QUARTER, TAPS, matrices, paired
 from mlc.dialects.graph.traits import FusesWithProducer
 from mlc.dialects.graph.winograd import WinogradOp
 from mlc.dialects.semantics.dims import ceildiv
 from mlc.dialects.semantics.expr import Const, Expr, Index, Load, parse, substitute
 from mlc.dialects.semantics.statement import Statement, statement
-from mlc.dialects.types import Shape, element_of, shape_of, tensor
+from mlc.dialects.types import Shape, element_of, is_float, shape_of, tensor
 
 
 class _ReadsConvolution(FusesWithProducer):
@@ -66,7 +66,7 @@ class WinogradSumsOp(WinogradOp):
         read = [f"x0[n, ({i * a} + j)*{f} + f, ty + {y0}, {tx}, fi]" for i in range(self.tile + TAPS - 1)]
         return [
             statement(iters, bounds, paired(row, read), out=f"n; f; ty + {y0}; {i}; {tx}; j; fi")
-            for i, row in enumerate(matrices(self.tile)[0][:height])
+            for i, row in enumerate(matrices(self.tile, self.whole)[0][:height])
         ]
 
 
@@ -126,9 +126,10 @@ class WinogradOutputOp(WinogradOp):
         m, (n, f, _, _, b) = self.tile, shape_of(self.result)
         read = [f"x0[n, f, ty + {y0}, i, tx + {x0}, {j}, fi]" for j in range(m + TAPS - 1)]
         out = []
-        for j, row in enumerate(matrices(m)[0][:width]):
+        for j, row in enumerate(matrices(m, self.whole)[0][:width]):
             place = ("n", "f", f"{m}*(ty + {y0}) + i", f"{m}*(tx + {x0}) + {j}", "fi")
-            value = self._value(parse(paired(row, read)), [parse(p) for p in place])
+            text = f"({paired(row, read)}) >> {QUARTER}" if self.whole else paired(row, read)
+            value = self._value(parse(text), [parse(p) for p in place])
             written = statement("n f ty i tx fi", (n, f, th, height, tw, b), "0.0", out="; ".join(place))
             out.append(Statement(written.iters, written.bounds, written.reduction, written.out, value))
         return out
@@ -160,13 +161,14 @@ def _infer_output(expr: str, args: Sequence[SSAValue], m: int, extents: Shape) -
     shape, (th, tw) = shape_of(args[0]), (ceildiv(extent, m) for extent in extents)
     if len(shape) != 7 or shape[2:6] != (th, m, tw, m + TAPS - 1):
         raise VerifyException(f"{name}: {shape} does not hold tiles of {m} for outputs of {extents}")
-    result = tensor(element_of(args[0]), (*shape[:2], *extents, shape[6]))
+    element = element_of(args[0]) if is_float(element_of(args[0])) else scalar_element(name, expr, args)
+    result = tensor(element, (*shape[:2], *extents, shape[6]))
     _verify_epilogue(expr, args, result)
     return result
 
 
 def _verify_epilogue(expr: str, args: Sequence[SSAValue], result: TensorType) -> None:
-    """Check that ``expr`` has the products' element type and that the further operands broadcast to the result."""
+    """Check that ``expr`` has the type of products of floats, and that the further operands broadcast to the result."""
     element, shape = scalar_element("graph.winograd_output", expr, args), shape_of(result)
     if element != element_of(result):
         types = f"{expr} is {element} of products of {element_of(result)}"

@@ -101,6 +101,11 @@ def _sum2(x: Array) -> Array:
     return np.asarray(np.sum(_halves(x), axis=-1, dtype=np.int32))
 
 
+def _dot2_i16(a: Array, b: Array) -> Array:
+    """Return the dot product of the two i16 in each i32."""
+    return np.asarray(np.sum(_halves(a).astype(np.int32) * _halves(b), axis=-1, dtype=np.int32))
+
+
 def _dot2(a: Array, b: Array) -> Array:
     """Return the dot product in f32 of the two bf16 in each i32, the first one in the lower half."""
     (a0, a1), (b0, b1) = (((x << 16).view(np.float32), (x & ~0xFFFF).view(np.float32)) for x in (a, b))
@@ -160,6 +165,7 @@ NUMPY: dict[str, Any] = {
     "where": np.where,
     "dot4": _dot4,
     "dot2": _dot2,
+    "dot2_i16": _dot2_i16,
     "dot2x2": _dot2x2,
     "add2": _add2,
     "sum2": _sum2,

@@ -76,6 +76,7 @@ FUNCTIONS: dict[str, int] = {
     **dict.fromkeys(("add", "sub", "mul", "div", "floordiv", "mod", "fmod", "max", "min", "pow", "atan2"), 2),
     **dict.fromkeys(("eq", "ne", "lt", "le", "gt", "ge", "and_", "or_", "xor", "shl", "shr"), 2),
     "dot4": 2,  # the dot product of four unsigned bytes and four signed ones, each four packed in an i32
+    "dot2_i16": 2,  # the dot product of two pairs of i16, each pair packed in an i32
     "dot2": 2,  # the dot product, in f32, of two pairs of bf16, each pair packed in an i32
     "dot2x2": 2,  # as dot4, of the lower and of the upper two bytes: two i16, which saturate, packed in an i32
     "add2": 2,  # the sums of two pairs of i16, each pair packed in an i32

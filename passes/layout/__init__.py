@@ -20,6 +20,7 @@ def layout_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default
     from mlc.passes.layout.decompose_pack import DecomposePack
     from mlc.passes.layout.factors.narrow_weights import NarrowWeights
     from mlc.passes.layout.factors.round_factors import RoundFactors
+    from mlc.passes.layout.factors.winograd_bytes import WinogradBytes
     from mlc.passes.layout.interleave_gates import InterleaveGates
     from mlc.passes.layout.pack_operands import PackOperands
     from mlc.passes.layout.pack_quantized_weights import PackQuantizedWeights
@@ -47,6 +48,7 @@ def layout_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default
         HoistInvariants(),
         InterleaveGates(),
         DecomposePack(),
+        WinogradBytes(),
         *fewer_products,
         ScaleWeights(numerics),
         FoldConstants(masks=numerics != "strict"),

@@ -245,12 +245,15 @@ BY_FOURS = [  # four of the operators share two products
 
 @pytest.mark.parametrize(("kind", "numerics", "number"), BY_FOURS)
 def test_products_are_by_fours(kind: Any, numerics: str, number: int) -> None:
-    """Those of real numbers only in default numerics."""
+    """Those of real numbers only in default numerics; 3x3 convolutions of stride 1 by pairs of i16 with AVX2."""
     g = Graph(5)
     kind(g, "u1") if kind is residual else kind(g)
-    imported = import_model(g.model())
-    lower(imported.module, imported.weights, Options(numerics=numerics), until="layout")
+    imported, options = import_model(g.model()), Options(targets.get("x86-64-v4:avx512vnni"), numerics=numerics)
+    lower(imported.module, imported.weights, options, until="layout")
     assert str(imported.module).count('product = "dot4(x0, x1)"') == number
+    imported, options = import_model(g.model()), Options(targets.get("znver3"), numerics=numerics)
+    lower(imported.module, imported.weights, options, until="layout")
+    assert sum(str(imported.module).count(f'product = "{name}(x0, x1)"') for name in ("dot4", "dot2_i16")) == number
 
 
 @pytest.mark.parametrize(("window", "pads", "dilation", "stride"), [([5], [1, 6], 2, 1), ([3, 2], [2, 0, 0, 1], 1, 2)])

@@ -10,7 +10,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from mlc.dialects import kernel
 from mlc.passes.codegen.c_like.c_types import is_scalar
 
-DOTS = {"dot4": "arith.addi", "dot2": "arith.addf", "dot2x2": "add2"}
+DOTS = {"dot4": "arith.addi", "dot2": "arith.addf", "dot2_i16": "arith.addi", "dot2x2": "add2"}
 """Dot products of the parts of words, whose C function also adds the sum so far, and what adds it."""
 
 

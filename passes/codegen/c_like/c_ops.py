@@ -81,7 +81,7 @@ def _other(name: str, args: Sequence[str], source: str, chunk: Chunk) -> str:
             return f"-{args[0]}"
         case "math.absf":
             return f"mlc_abs_{_suffix(source, chunk)}({args[0]})"
-        case "dot4" | "dot2" | "dot2x2":  # its operands are the accumulator, then the factors
+        case "dot4" | "dot2" | "dot2_i16" | "dot2x2":  # its operands are the accumulator, then the factors
             sums = "f32" if name == "dot2" else "i32"
             zero = [f"({_type(sums, chunk)}){'{0}' if chunk.width > 1 else '0'}"] if len(args) == 2 else []
             return f"mlc_{name}_{_suffix(sums, chunk)}({', '.join([*zero, *args])})"

@@ -25,7 +25,7 @@ PARTS = {
     "MLC_USE_PAIRS": r"mlc_dot2_f32x\d+",
     "MLC_USE_STRIDED": r"mlc_load_every_.*",
     "MLC_USE_TRANSPOSED": r"mlc_(transpose|exchange)_.*",
-    "MLC_USE_BYTES": r"mlc_widen_[iu]8x\d+|mlc_narrow_i32x\d+|mlc_(dot4|dot2x2|add2|sum2)_i32x\d+",
+    "MLC_USE_BYTES": r"mlc_widen_[iu]8x\d+|mlc_narrow_i32x\d+|mlc_(dot4|dot2_i16|dot2x2|add2|sum2)_i32x\d+",
     "MLC_USE_NIBBLES": r"mlc_nibbles_f32x16",
     "MLC_USE_DIVISION": r"mlc_(div|rem|floordiv)_[iu]\d+x\d+",
     "MLC_USE_ROUNDING": rf"mlc_({ROUNDING})_f32(x\d+)?",

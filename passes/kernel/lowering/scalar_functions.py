@@ -98,6 +98,9 @@ class ScalarFunctions(Arithmetic):
     def _dot4(self, a: SSAValue, b: SSAValue, element: str) -> SSAValue:
         return self._of_words("dot4", [a, b], element)
 
+    def _dot2_i16(self, a: SSAValue, b: SSAValue, element: str) -> SSAValue:
+        return self._of_words("dot2_i16", [a, b], element)
+
     def _dot2(self, a: SSAValue, b: SSAValue, element: str) -> SSAValue:
         return self._of_words("dot2", [a, b], element, "f32")
 

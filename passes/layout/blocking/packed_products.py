@@ -1,5 +1,5 @@
 """Packed products: the sum of the products of several neighbouring factors, which one instruction computes of words
-that hold them (``vpdpbusd`` of four bytes, ``vdpbf16ps`` of two bf16)."""
+that hold them (``vpdpbusd`` of four bytes, ``vpmaddwd`` of two i16, ``vdpbf16ps`` of two bf16)."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ PAIR = 2  # bf16 in a word
 OF_HALVES = StringAttr("f32(x0) * f32(x1)")  # of halves, exact in f32
 OF_NARROW_WEIGHTS = StringAttr("x0 * f32(x1)")  # of f32 and weights of 16 bits, which are widened as they are read
 DOT2 = StringAttr("dot2(x0, x1)")  # the sum of two such products
+DOT2_I16 = StringAttr("dot2_i16(x0, x1)")  # that of two products of i16
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
 from mlc.passes.schedule.rules.partial_sums import SUM_BLOCK
 
-PRODUCTS = (["arith.mulf"], ["arith.muli"], ["dot4"], ["dot2"])
+PRODUCTS = (["arith.mulf"], ["arith.muli"], ["dot4"], ["dot2_i16"], ["dot2"])
 WIDENED = (  # narrower factors
     "arith.extsi", "arith.extui", "arith.extf", "builtin.unrealized_conversion_cast", *kernel.WIDENING.values(),
 )  # fmt: skip

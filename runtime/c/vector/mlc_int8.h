@@ -3,11 +3,12 @@
  *   i32x<L> mlc_widen_i8x<L>(i8x<L>)      i32x<L> mlc_widen_u8x<L>(u8x<L>)
  *   i8x<L> mlc_narrow_i32x<L>(i32x<L>)                                       the lowest byte of each
  *   i32x<L> mlc_dot4_i32x<L>(i32x<L> sum, i32x<L> a, i32x<L> b)
+ *   i32x<L> mlc_dot2_i16_i32x<L>(i32x<L> sum, i32x<L> a, i32x<L> b)
  *   i32x<L> mlc_dot2x2_i32x<L>(i32x<L> sum, i32x<L> a, i32x<L> b)
  *   i32x<L> mlc_add2_i32x<L>(i32x<L> a, i32x<L> b)    i32x<L> mlc_sum2_i32x<L>(i32x<L>)
  *
  * dot4 adds, lane by lane, the dot product of the four bytes of `a`, unsigned, and those of `b`, signed. It is exact:
- * pmaddubsw, which adds pairs in 16 bits and saturates, is not used. dot2x2 is pmaddubsw, added to two sums of 16 bits: for
+ * pmaddubsw, which adds pairs in 16 bits and saturates, is not used. dot2_i16 adds that of two i16 each. dot2x2 is pmaddubsw, added to two sums of 16 bits: for
  * factors of which these cannot overflow. add2 adds two such pairs, sum2 the two sums of one. GCC 12 takes conversions between bytes and 32 bits
  * lane by lane (scalarized), so that they take two steps here, or the machine's instruction. */
 #ifndef MLC_INT8_H
@@ -76,6 +77,10 @@ MLC_INLINE int32_t mlc_dot4_i32(int32_t sum, int32_t a, int32_t b) {
   return sum;
 }
 
+MLC_INLINE int32_t mlc_dot2_i16_i32(int32_t sum, int32_t a, int32_t b) {
+  return sum + (int16_t)a * (int16_t)b + (a >> 16) * (b >> 16);
+}
+
 MLC_INLINE int16_t mlc_dot2_bytes(int32_t a, int32_t b) {
   int32_t sum = (uint8_t)a * (int8_t)b + (uint8_t)((uint32_t)a >> 8) * (int8_t)((uint32_t)b >> 8);
   return (int16_t)(sum > INT16_MAX ? INT16_MAX : sum < INT16_MIN ? INT16_MIN : sum);
@@ -97,24 +102,37 @@ MLC_INLINE int32_t mlc_dot2x2_i32(int32_t sum, int32_t a, int32_t b) {
     i32x##H low = mlc_dot4_i32x##H(mlc_low_i32x##L(s), mlc_low_i32x##L(a), mlc_low_i32x##L(b));    \
     return mlc_join_i32x##L(low, mlc_dot4_i32x##H(mlc_high_i32x##L(s), mlc_high_i32x##L(a), mlc_high_i32x##L(b))); \
   }
-/* The even and the odd bytes as 16 bits, by an instruction that multiplies these and adds pairs in 32. The sum passes an
- * empty instruction: without it GCC keeps the products of all unrolled steps of a loop's body alive, in memory and not in
- * registers. Why it does so is not known. */
+/* The even and the odd bytes as 16 bits, by an instruction that multiplies these and adds pairs in 32. GCC reorders
+ * integer additions, so that all products of a loop's body wait in memory and not in registers: `add` is an instruction,
+ * or a sum that passes an empty one. */
 #if defined __GNUC__ && (defined __x86_64__ || defined __i386__)
 #define MLC_KEEP_SUM(x) __asm__("" : "+x"(x))
 #else
 #define MLC_KEEP_SUM(x) (void)(x)
 #endif
-#define MLC_DOT4_PAIRS(L, madd)                                                                \
+#define MLC_KEPT_ADD(L)                                                                        \
+  MLC_INLINE i32x##L mlc_kept_add_##L(i32x##L a, i32x##L b) {                                      \
+    a += b;                                                                                        \
+    MLC_KEEP_SUM(a);                                                                               \
+    return a;                                                                                      \
+  }
+#define MLC_DOT4_PAIRS(L, madd, add)                                                                \
   typedef int16_t mlc_pairs_##L __attribute__((vector_size(4 * L)));                               \
   typedef uint16_t mlc_upairs_##L __attribute__((vector_size(4 * L)));                             \
   MLC_INLINE i32x##L mlc_dot4_i32x##L(i32x##L sum, i32x##L a, i32x##L b) {                         \
     mlc_upairs_##L u = (mlc_upairs_##L)a;                                                          \
     mlc_pairs_##L s = (mlc_pairs_##L)b;                                                            \
-    i32x##L even = (i32x##L)madd((mlc_pairs_##L)(u & 255), (s << 8) >> 8);                         \
-    sum += even + (i32x##L)madd((mlc_pairs_##L)(u >> 8), s >> 8);                                  \
-    MLC_KEEP_SUM(sum);                                                                             \
-    return sum;                                                                                    \
+    sum = (i32x##L)add(sum, (i32x##L)madd((mlc_pairs_##L)(u & 255), (s << 8) >> 8));               \
+    return (i32x##L)add(sum, (i32x##L)madd((mlc_pairs_##L)(u >> 8), s >> 8));                      \
+  }
+#define MLC_DOT2_I16_PAIRS(L, madd, add)                                                            \
+  typedef int16_t mlc_words_##L __attribute__((vector_size(4 * L)));                               \
+  MLC_INLINE i32x##L mlc_dot2_i16_i32x##L(i32x##L sum, i32x##L a, i32x##L b) {                     \
+    return (i32x##L)add(sum, (i32x##L)madd((mlc_words_##L)a, (mlc_words_##L)b));                   \
+  }
+#define MLC_DOT2_I16_LANES(L)                                                                      \
+  MLC_INLINE i32x##L mlc_dot2_i16_i32x##L(i32x##L sum, i32x##L a, i32x##L b) {                     \
+    return sum + ((a << 16) >> 16) * ((b << 16) >> 16) + (a >> 16) * (b >> 16);                    \
   }
 #define MLC_DOT4_LANES(L)                                                                          \
   MLC_INLINE i32x##L mlc_dot4_i32x##L(i32x##L sum, i32x##L a, i32x##L b) {                         \
@@ -163,9 +181,13 @@ MLC_INLINE int32_t mlc_dot2x2_i32(int32_t sum, int32_t a, int32_t b) {
 #if defined __clang__
 #define MLC_PADDW128(a, b) ((a) + (b))
 #define MLC_PADDW256(a, b) ((a) + (b))
+#define MLC_PADDD128(a, b) ((a) + (b))
+#define MLC_PADDD256(a, b) ((a) + (b))
 #else /* which GCC does not reorder: in a tree all products would need registers at once */
 #define MLC_PADDW128 __builtin_ia32_paddw128
 #define MLC_PADDW256 __builtin_ia32_paddw256
+#define MLC_PADDD128 __builtin_ia32_paddd128
+#define MLC_PADDD256 __builtin_ia32_paddd256
 #endif
 MLC_DOT2X2_PAIRS(4, __builtin_ia32_pmaddubsw128, __builtin_ia32_pmaddwd128, MLC_PADDW128)
 MLC_DOT2X2_PAIRS(8, __builtin_ia32_pmaddubsw256, __builtin_ia32_pmaddwd256, MLC_PADDW256)
@@ -173,6 +195,13 @@ MLC_DOT2X2_PAIRS(8, __builtin_ia32_pmaddubsw256, __builtin_ia32_pmaddwd256, MLC_
 MLC_DOT2X2_LANES(4) MLC_DOT2X2_HALVES(8, 4)
 #endif
 MLC_DOT2X2_HALVES(16, 8)
+#if defined __AVX2__
+MLC_DOT2_I16_PAIRS(4, __builtin_ia32_pmaddwd128, MLC_PADDD128)
+MLC_DOT2_I16_PAIRS(8, __builtin_ia32_pmaddwd256, MLC_PADDD256)
+#else
+MLC_DOT2_I16_LANES(4) MLC_DOT2_I16_LANES(8)
+#endif
+MLC_DOT2_I16_LANES(16)
 #if defined __clang__
 #define MLC_VPDPBUSD(bits, lanes) __builtin_ia32_vpdpbusd##bits
 #else
@@ -181,9 +210,11 @@ MLC_DOT2X2_HALVES(16, 8)
 #if defined __AVXVNNI__ || (defined __AVX512VNNI__ && defined __AVX512VL__)
 MLC_DOT4_BY(4, MLC_VPDPBUSD(128, 4)) MLC_DOT4_BY(8, MLC_VPDPBUSD(256, 8))
 #elif defined __AVX2__
-MLC_DOT4_PAIRS(4, __builtin_ia32_pmaddwd128) MLC_DOT4_PAIRS(8, __builtin_ia32_pmaddwd256)
+MLC_DOT4_PAIRS(4, __builtin_ia32_pmaddwd128, MLC_PADDD128)
+MLC_DOT4_PAIRS(8, __builtin_ia32_pmaddwd256, MLC_PADDD256)
 #elif defined __SSE2__
-MLC_DOT4_PAIRS(4, __builtin_ia32_pmaddwd128) MLC_DOT4_HALVES(8, 4)
+MLC_KEPT_ADD(4)
+MLC_DOT4_PAIRS(4, __builtin_ia32_pmaddwd128, mlc_kept_add_4) MLC_DOT4_HALVES(8, 4)
 #else
 MLC_DOT4_LANES(4) MLC_DOT4_HALVES(8, 4)
 #endif
@@ -191,7 +222,8 @@ MLC_DOT4_LANES(4) MLC_DOT4_HALVES(8, 4)
 MLC_DOT4_BY(16, MLC_VPDPBUSD(512, 16))
 #elif defined __AVX512BW__ && !defined __clang__
 #define MLC_PMADDWD512(a, b) __builtin_ia32_pmaddwd512_mask(a, b, (i32x16){0}, -1)
-MLC_DOT4_PAIRS(16, MLC_PMADDWD512)
+MLC_KEPT_ADD(16)
+MLC_DOT4_PAIRS(16, MLC_PMADDWD512, mlc_kept_add_16)
 #else
 MLC_DOT4_HALVES(16, 8)
 #endif

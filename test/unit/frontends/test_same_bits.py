@@ -20,7 +20,7 @@ from mlc.frontends.array.functions.elementwise import apply_map
 INF, NAN = math.inf, math.nan
 EDGES = [0.0, -0.0, 1.0, -1.0, 0.1, -0.1, 0.5, 2.5, 3.0, -7.5, 1e-30, 1e30, 3.4e38, 1e-44, 1e-45, INF, -INF, NAN]
 CLOSE = {*REAL - {"sqrt", "rsqrt", "isnan"}, "pow"}
-NOT_OF_FLOATS = {"dot4", "dot2", "dot2x2", "add2", "sum2", "shl", "shr", "and_", "or_", "xor", "not_"}
+NOT_OF_FLOATS = {"dot4", "dot2", "dot2x2", "dot2_i16", "add2", "sum2", "shl", "shr", "and_", "or_", "xor", "not_"}
 FLOATS = tuple(sorted(set(FUNCTIONS) - CLOSE - NOT_OF_FLOATS - {"where", "rsqrt"}))
 WHOLE = (
     *("add", "sub", "mul", "div", "floordiv", "mod", "fmod", "max", "min", "pow", "and_", "or_", "xor", "not_"),

@@ -9,12 +9,21 @@ func.func @words(%x: tensor<?x8xui8, #graph.dims<["n", "8"]>>) -> tensor<?x2xi32
 
 // -----
 
-func.func @halves(%x: tensor<3x8xi16>) {
+func.func @halves(%x: tensor<3x8xf16>) {
+  %0 = graph.bitcast(%x) {element = "i32"} : (tensor<3x8xf16>) -> tensor<3x4xi32>
+  func.return
+}
+
+// CHECK:      graph.bitcast: f16 as i32; it supports only bytes, i16 and bf16 as i32
+
+// -----
+
+func.func @words(%x: tensor<3x8xi16>) {
   %0 = graph.bitcast(%x) {element = "i32"} : (tensor<3x8xi16>) -> tensor<3x4xi32>
   func.return
 }
 
-// CHECK:      graph.bitcast: i16 as i32; it supports only bytes and bf16 as i32
+// CHECK:      graph.bitcast(%x) {element = "i32"} : (tensor<3x8xi16>) -> tensor<3x4xi32>
 
 // -----
 

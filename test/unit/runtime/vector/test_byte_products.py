@@ -1,5 +1,5 @@
 """Dot products of unsigned and signed bytes, for scalars and vectors, on each instruction set: dot4 of four, and dot2x2
-of two and two in 16 bits, with what adds those."""
+of two and two in 16 bits, with what adds those; and dot2_i16, of two i16."""
 
 from __future__ import annotations
 
@@ -29,14 +29,19 @@ void dot4_L(const int *s, const int *a, const int *b, int *r) {
 }
 """
 LANES = (1, 4, 8, 16)
+SUMMED: dict[str, Callable[..., Any]] = {"dot2x2": NUMPY["add2"], "dot2_i16": np.add}  # they add to a sum
 SCALARS_OF_PAIRS = """
 void dot2x2_1(const int *s, const int *a, const int *b, int *r) { *r = mlc_dot2x2_i32(*s, *a, *b); }
+void dot2_i16_1(const int *s, const int *a, const int *b, int *r) { *r = mlc_dot2_i16_i32(*s, *a, *b); }
 void add2_1(const int *a, const int *b, int *r) { *r = mlc_add2_i32(*a, *b); }
 void sum2_1(const int *a, int *r) { *r = mlc_sum2_i32(*a); }
 """
 OF_PAIRS = """
 void dot2x2_L(const int *s, const int *a, const int *b, int *r) {
   mlc_store_i32xL(r, mlc_dot2x2_i32xL(mlc_load_i32xL(s), mlc_load_i32xL(a), mlc_load_i32xL(b)));
+}
+void dot2_i16_L(const int *s, const int *a, const int *b, int *r) {
+  mlc_store_i32xL(r, mlc_dot2_i16_i32xL(mlc_load_i32xL(s), mlc_load_i32xL(a), mlc_load_i32xL(b)));
 }
 void add2_L(const int *a, const int *b, int *r) {
   mlc_store_i32xL(r, mlc_add2_i32xL(mlc_load_i32xL(a), mlc_load_i32xL(b)));
@@ -77,7 +82,7 @@ def test_against_numpy(library: ctypes.CDLL, lanes: int) -> None:
 
 
 @pytest.mark.parametrize("lanes", LANES)
-@pytest.mark.parametrize("name", ["dot2x2", "add2", "sum2"])
+@pytest.mark.parametrize("name", ["dot2x2", "dot2_i16", "add2", "sum2"])
 def test_pairs_against_their_meaning(library: ctypes.CDLL, name: str, lanes: int) -> None:
     """Saturated products, and sums that wrap, as NumPy evaluates them."""
     random = np.random.default_rng()
@@ -89,8 +94,8 @@ def test_pairs_against_their_meaning(library: ctypes.CDLL, name: str, lanes: int
         x, y = (np.frombuffer(each, np.int32) for each in (a, b))
         given = (x, y)[: FUNCTIONS[name]]
         expected, result = meaning(*given), np.zeros(lanes, np.int32)
-        if name == "dot2x2":
-            given, expected = (start, *given), NUMPY["add2"](start, expected)
+        if name in SUMMED:
+            given, expected = (start, *given), SUMMED[name](start, expected)
         getattr(library, f"{name}_{lanes}")(*(ctypes.c_void_p(each.ctypes.data) for each in (*given, result)))
         np.testing.assert_array_equal(result, expected)
 
@@ -103,3 +108,4 @@ def test_pairs_saturate_and_wrap() -> None:
     pairs = np.array([2**15 - 1, -7], np.int16).view(np.int32)
     np.testing.assert_array_equal(NUMPY["add2"](pairs, pairs).view(np.int16), [-2, -14])
     np.testing.assert_array_equal(NUMPY["sum2"](pairs), [2**15 - 8])
+    np.testing.assert_array_equal(NUMPY["dot2_i16"](pairs, np.array([2, -3], np.int16).view(np.int32)), [2**16 + 19])
