@@ -13,11 +13,13 @@ from mlc.driver.cache import known_keys
 from mlc.driver.cache.cache_key import Needs
 from mlc.driver.cache.disk_cache import Cache
 from mlc.driver.cache.explain import reasons
+from mlc.driver.cache.one_at_a_time import one_at_a_time
 from mlc.driver.garbage import paused_collection
 from mlc.driver.instrument import Instrument, step
 from mlc.driver.limits import of_machine
 from mlc.driver.reproduce import internal_error
 from mlc.driver.source import Source
+from mlc.driver.toolchain.c_compiler import Toolchain
 from mlc.driver.toolchain.link import compiled_runtime
 from mlc.errors import MlcError
 from mlc.options import Options, environment
@@ -43,18 +45,38 @@ def compile_source(
     miss.
     """
     toolchain, cache = backend_of(options.target).toolchain(options.cc), Cache.default()
+    if not reuse:
+        return _compiled(source, options, instruments, toolchain, cache, None)
+    if (found := _recalled(source, options, toolchain, cache)) is not None:
+        return found
+    with one_at_a_time(cache, known_keys.key_of_wish(source, options)) as waited:
+        if waited and (found := _recalled(source, options, toolchain, cache)) is not None:
+            return found
+        return _compiled(source, options, instruments, toolchain, cache, cache)
 
-    if reuse:
-        key = known_keys.recall(source, options, toolchain, cache)
-        if key is not None and (entry := cache.get("artifacts", key.digest)) is not None:
-            return Built(Artifact.find(entry), cached=True)
-        if environment().debug:
-            print(*reasons(source, key, cache), sep="\n", file=sys.stderr)
 
+def _recalled(source: Source, options: Options, toolchain: Toolchain, cache: Cache) -> Built | None:
+    key = known_keys.recall(source, options, toolchain, cache)
+    if key is not None and (entry := cache.get("artifacts", key.digest)) is not None:
+        return Built(Artifact.find(entry), cached=True)
+    if environment().debug:
+        print(*reasons(source, key, cache), sep="\n", file=sys.stderr)
+    return None
+
+
+def _compiled(
+    source: Source,
+    options: Options,
+    instruments: Sequence[Instrument],
+    toolchain: Toolchain,
+    cache: Cache,
+    kernels: Cache | None,
+) -> Built:
+    """The new artifact, which enters ``cache``. Kernels that ``kernels`` has are not lowered again."""
     from mlc.driver.artifact.write_artifact import write_artifact  # and NumPy: not needed for one from the cache
 
     with compiled_runtime(options, toolchain, cache):  # while the passes run
-        lowered = lower_source(source, options, instruments, cache=cache if reuse else None)
+        lowered = lower_source(source, options, instruments, cache=kernels)
 
     needs = Needs(source.external_files(), lowered.families)
     key = known_keys.learn(source, needs, lowered.kernel_digests, options, toolchain, cache)

@@ -60,13 +60,13 @@ class Traced:
 
     def imported(self) -> Imported:
         """A new graph module of the trace: a copy of the interpreter's module, if there is one, takes a sixth of the
-        time.
+        time. The module that the interpreter cannot run is handed out itself, once.
 
         Raises:
             InputError: an operator cannot be translated; names the user's file and line.
         """
         kept: Imported | None = self.__dict__.get("_interpretable")
-        return kept.copy() if kept else self._import()
+        return kept.copy() if kept else self.__dict__.pop("_not_interpretable", None) or self._import()
 
     def _import(self) -> Imported:
         first = sum(argument in self.states for _, argument in self.aliases)  # results that are states come first
@@ -94,7 +94,10 @@ class Traced:
         if self.wait or "model" in self.__dict__:
             return None
         found = self._import()
-        return found if is_interpretable(found.module) else None
+        if is_interpretable(found.module):
+            return found
+        self.__dict__["_not_interpretable"] = found
+        return None
 
     @functools.cached_property
     def _interpreted(self) -> Interpreted | None:

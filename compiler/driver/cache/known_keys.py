@@ -54,6 +54,11 @@ def learn(
     return key.with_tuned(kernels, options)
 
 
+def key_of_wish(source: Source, options: Options) -> str:
+    """A digest of what is to be compiled, known before the model is read."""
+    return hashlib.sha256(f"{_needs_key(source)} {options}".encode()).hexdigest()
+
+
 def _needs_key(source: Source) -> str:
     """The key of what a model calls: a digest of the model, the compiler and the user's code that imports it."""
     code = json.dumps({**source.code(), **dict(code_of(source))}, sort_keys=True)
