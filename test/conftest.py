@@ -1,5 +1,6 @@
 """Settings of the whole suite."""
 
+import gc
 import tempfile
 from collections.abc import Iterator
 
@@ -26,13 +27,21 @@ from mlc.runtime import memory
 __all__ = [
     "pytest_addoption", "pytest_configure", "pytest_fixture_setup", "pytest_make_collect_report",
     "pytest_report_header", "pytest_runtest_call", "pytest_runtest_makereport", "runtime_objects",
-    "pytest_sessionstart", "pytest_collection_modifyitems",
+    "pytest_sessionstart", "pytest_runtestloop", "pytest_collection_modifyitems",
 ]  # fmt: skip
 
 
 def pytest_sessionstart() -> None:
     usual_surroundings()
     limit_calls()
+    gc.disable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop() -> None:
+    """A million objects of modules and tests live until the end: the collector of cycles does not visit them again."""
+    gc.freeze()
+    gc.enable()
 
 
 # How long an example takes depends on what else the machine does.

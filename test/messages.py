@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,11 +29,11 @@ class Message(NamedTuple):
     hint: str
 
 
-def messages() -> Iterator[Message]:
-    """All of them, by file and line."""
-    for folder in FOLDERS:
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            yield from _of_file(path)
+@cache
+def messages() -> tuple[Message, ...]:
+    """All of them, by file and line; reading them takes seconds."""
+    paths = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
+    return tuple(message for path in paths for message in _of_file(path))
 
 
 def _of_file(path: Path) -> Iterator[Message]:

@@ -3,6 +3,7 @@
 import re
 import subprocess
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -37,8 +38,15 @@ def files() -> Iterator[tuple[str, str]]:
             yield name, path.read_text().partition(TITLE)[0] if path == GLOSSARY else path.read_text()
 
 
+@lru_cache(maxsize=1)
+def lowered(text: str) -> str:
+    return text.lower()
+
+
 def uses(word: str, text: str) -> list[int]:
     """The lines of ``text`` in which ``word`` begins."""
+    if word.split()[0].lower() not in lowered(text):  # most are nowhere, and a search for a substring is fast
+        return []
     return [text.count("\n", 0, found.start()) + 1 for found in pattern(word).finditer(text)]
 
 
