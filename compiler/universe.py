@@ -32,7 +32,7 @@ PASSES = {
     "kernel": "requantize-in-floats lower-kernels count-work verify-kernel",
     "schedule": "prove-in-place apply-tuned apply-schedules choose-schedule collapse-iterators"
     " apply-parts split-reductions choose-gpu-schedule partition-parallel-loops",
-    "schedule.masks": "restrict-domains compute-bands",
+    "schedule.masks": "restrict-domains skip-borders compute-bands",
     "tile": "tile-kernels",
     "loops": "lower-tiles merge-tail-reductions roll-epilogues spill-locals verify-loops",
     "device.streaming": "promote-locals use-exp2 hoist-copies split-loops order-blocks share-locals",

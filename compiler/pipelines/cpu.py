@@ -46,6 +46,7 @@ from mlc.passes.schedule.choose_schedule import ChooseSchedule
 from mlc.passes.schedule.collapse_iterators import CollapseIterators
 from mlc.passes.schedule.masks.compute_bands import ComputeBands
 from mlc.passes.schedule.masks.restrict_domains import RestrictDomains
+from mlc.passes.schedule.masks.skip_borders import SkipBorders
 from mlc.passes.schedule.partition_parallel_loops import PartitionParallelLoops
 from mlc.passes.schedule.prove_in_place import ProveInPlace
 from mlc.passes.tile.tile_kernels import TileKernels
@@ -70,9 +71,9 @@ def cpu_pipeline(options: Options) -> Stages:
                   Rematerialize(options.peak_memory), DeferNormalization(), FormKernels(),
                   DeduplicateKernels(), DelayUpdates(), ApplyTuned(options.tuned_lines())]),
         ("kernel", [*in_floats, LowerKernels(), CountWork(), VerifyKernel()]),
-        ("schedule", [CollapseIterators(), RestrictDomains(options.numerics), ComputeBands(),
-                      ProveInPlace(), *given, ChooseSchedule(options.numerics), PartitionParallelLoops(),
-                      VerifyKernel()]),
+        ("schedule", [CollapseIterators(), RestrictDomains(options.numerics), SkipBorders(options.numerics),
+                      ComputeBands(), ProveInPlace(), *given, ChooseSchedule(options.numerics),
+                      PartitionParallelLoops(), VerifyKernel()]),
         ("tile", [TileKernels(), VerifyKernel()]),
         ("loops", [LowerTiles(), RollEpilogues(), SpillLocals(), VerifyLoops()]),
         ("plan", [BuildProgram(), OutlineLoops(), OverlapCollectives(), PlanMemory(redzones=bool(options.sanitize)),

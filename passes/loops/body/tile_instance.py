@@ -96,7 +96,8 @@ class TileInstance:
         """Let loops inside of the tile run over the points that are not masked for all rows of its block."""
         if any(s.conditions for s in self.members):
             for name in dict.fromkeys(i.iterator for i in self.nest.inner):
-                ranges = ranges_of(self.members, name, self.origins.get(name, 0), self.blocks, self.rows)
+                start, alone = self.origins.get(name, 0), not self.nest.joined
+                ranges = ranges_of(self.members, name, start, self.blocks, self.rows, alone)
                 self.origins[name], self.full[name] = ranges.start, ranges.full
                 self._set_extent(name, ranges.points)
 

@@ -81,7 +81,7 @@ class Masks:
             return value is not None
         reduced = symbols_of(conditions) & set(s.reduced)
         is_identity = value is not None and value == IDENTITIES.get(s.op.monoid.data)
-        return bool(reduced) and is_identity and _has_rows(s, conditions)
+        return bool(reduced) and is_identity and has_rows(s, conditions)
 
     def _conditions_of(self, read: Access) -> Conditions:
         """Return the conditions of the element that ``read`` reads, over the reader's iterators."""
@@ -139,7 +139,7 @@ def _translated(conditions: Conditions, read: Access, write: Access) -> Conditio
     return tuple(evaluate(c, names) for c in conditions)
 
 
-def _has_rows(s: StatementView, conditions: Conditions) -> bool:
+def has_rows(s: StatementView, conditions: Conditions) -> bool:
     """Return whether each result of a reduction has a term under the conditions."""
     whole, part = isl.Set(s.domain), isl.Set(restricted_text(s.name, s.bounds, s.params, conditions))
     for n, i in reversed([*enumerate(s.iters)]):

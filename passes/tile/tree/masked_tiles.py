@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mlc.dialects.poly import LoopNest
-from mlc.dialects.semantics.dims import Dim, DimLike, dim_max, dim_min, evaluate
+from mlc.dialects.semantics.dims import Dim, DimLike, ceildiv, dim_max, dim_min, evaluate, floordiv
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 
 Ranges = Mapping[str, tuple[DimLike, DimLike]]
@@ -93,13 +93,15 @@ class InnerRanges:
 
 
 def ranges_of(
-    members: Sequence[StatementView], iterator: str, start: DimLike, blocks: Ranges, rows: Ranges
+    members: Sequence[StatementView], iterator: str, start: DimLike, blocks: Ranges, rows: Ranges, alone: bool = False
 ) -> InnerRanges:
-    """Return the range of an iterator in a tile with the rows ``rows`` of a block with the rows ``blocks``."""
+    """Return the range of an iterator in a tile with the rows ``rows`` of a block with the rows ``blocks``. A sum of a
+    nest that is ``alone`` has the terms that the rows of its tile need."""
     along = [s for s in members if iterator in s.iters]
     if len({s.conditions for s in along}) > 1:
         return InnerRanges(start, along[0].bounds[iterator], (0, 0))
-    start, points = _unmasked_for_some(along[0], iterator, start, blocks)
+    known = rows if alone and all(iterator in s.reduced for s in along) else blocks
+    start, points = _unmasked_for_some(along[0], iterator, start, known)
     return InnerRanges(start, points, _unmasked_for_all(along[0], iterator, start, rows))
 
 
@@ -109,11 +111,12 @@ def _unmasked_for_some(s: StatementView, iterator: str, start: DimLike, blocks: 
     points = s.bounds[iterator]
     for factor, rest in _bounding(s, iterator, blocks):
         bound, most = largest(rest, blocks), largest(rest, {i: (0, n - 1) for i, n in s.bounds.items()})
-        if factor == -1:
+        if factor < 0:
+            bound, most = floordiv(bound, -factor), floordiv(most, -factor)
             beyond = isinstance(most, int) and isinstance(points, int) and most >= points
             points = dim_min(points, bound + 1 - start) if beyond or start != 0 else bound + 1
         elif start == 0:
-            start = dim_max(0, -bound)
+            start = dim_max(0, ceildiv(-bound, factor))
             points = points - start
     return start, points
 
@@ -128,17 +131,19 @@ def _unmasked_for_all(s: StatementView, iterator: str, start: DimLike, rows: Ran
     last = s.bounds[iterator]
     for factor, rest in bounding:
         least = -largest(-rest, rows)
-        first, last = (first, least + 1 - start) if factor == -1 else (-least - start, last)
+        if factor < 0:
+            last = floordiv(least, -factor) + 1 - start
+        else:
+            first = ceildiv(-least, factor) - start
     return first, last
 
 
 def _bounding(s: StatementView, iterator: str, known: Ranges) -> Iterator[tuple[int, DimLike]]:
-    """Yield the conditions that bound an iterator, as (factor, rest) with factor·iterator + rest >= 0 and the factor 1
-    or -1."""
+    """Yield the conditions that bound an iterator, as (factor, rest) with factor·iterator + rest >= 0."""
     for c in s.conditions:
         factor = dict(c.terms).get((iterator,)) if isinstance(c, Dim) else None
         rest = c - (factor or 0) * Dim.symbol(iterator)
-        if factor in (1, -1) and _names(rest) <= set(known):
+        if factor and _names(rest) <= set(known):
             yield factor, rest
 
 
