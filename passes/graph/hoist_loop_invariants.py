@@ -6,6 +6,9 @@
       %n = graph.map "x0 + x1"(%s, %y)              %n = graph.map "x0 + x1"(%s, %y)
 
 Weights, constants, and operators that only broadcast or view their operand are not moved: they cost nothing inside.
+
+A state that each iteration passes on as it is becomes a value that the loop uses; a weight is then one of the region,
+whose layout may be chosen. TensorFlow's while loops carry their weights so, and each iteration would copy them.
 """
 
 from __future__ import annotations
@@ -15,10 +18,11 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from mlc.dialects.graph import BroadcastOp, ConstantOp, LoopOp, ReshapeOp, StructuredOp, WeightOp
+from mlc.dialects.graph import BroadcastOp, ConstantOp, LoopOp, ReshapeOp, StructuredOp, WeightOp, YieldOp
 from mlc.dialects.graph.loop import size_made
 from mlc.passes.graph.patterns.cleanup import eliminate_dead
 from mlc.passes.rewriter import bodies
@@ -34,8 +38,54 @@ class HoistLoopInvariants(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for body in reversed(bodies(op)):  # inner loops first: an operator may leave several loops
             for loop in [o for o in body.ops if isinstance(o, LoopOp)]:
-                _hoist(loop)
+                _hoist(_without_passed_on(loop))
         eliminate_dead(op)
+
+
+def _without_passed_on(loop: LoopOp) -> LoopOp:
+    """The loop without the states that are equal in all iterations."""
+    block, count = loop.body.block, len(loop.states)
+    goes_on, new, collected = loop.yielded
+    same = [n for n in range(count) if new[n] is block.args[n] and not _is_returned(loop.res[n])]
+    kept = [n for n in range(count) if n not in same]
+    if not same or not kept and not collected:  # one without results would be no operator
+        return loop
+    last, used = block.last_op, list(loop.used)
+    assert last is not None and loop.parent is not None
+    last.operands = [*([] if goes_on is None else [goes_on]), *(new[n] for n in kept), *collected]
+    for n in same:
+        block.args[n].replace_all_uses_with(_inside(block, loop.states[n], used))
+    for n in reversed(same):
+        block.erase_arg(block.args[n])
+    loop.body.detach_block(block)
+    size, strict = (text.data if text else None for text in (loop.size, loop.strict))
+    states, ends = [loop.states[n] for n in kept], (loop.limit, loop.active)
+    made = LoopOp(loop.step.data, loop.most, states, used, block, loop.collect_at, *ends, size, strict)
+    made.attributes = dict(loop.attributes)
+    loop.parent.insert_op_before(made, loop)
+    results = iter(made.res)
+    for n, old in enumerate(loop.res):
+        value = loop.states[n] if n in same else next(results)
+        if n not in same:
+            value.name_hint = old.name_hint
+        old.replace_all_uses_with(value)
+    loop.parent.erase_op(loop)
+    return made
+
+
+def _is_returned(result: SSAValue) -> bool:
+    """Whether a result leaves the block: what leaves it is a value that an operator of the block makes."""
+    return any(isinstance(use.operation, YieldOp | ReturnOp) for use in result.uses)
+
+
+def _inside(block: Block, state: SSAValue, used: list[SSAValue]) -> SSAValue:
+    """The value of a state within the region, and in ``used`` what the loop needs for that."""
+    if isinstance(owner := state.owner, WeightOp | ConstantOp) and block.first_op is not None:
+        copy = owner.clone()
+        block.insert_op_before(copy, block.first_op)
+        return copy.results[0]
+    used.append(state)
+    return block.insert_arg(state.type, len(block.args))
 
 
 def _hoist(loop: LoopOp) -> None:

@@ -238,3 +238,18 @@ def test_what_is_collected_in_a_loop_and_again_round_it() -> None:
 def test_iterations_that_may_collect_different_sizes_are_refused() -> None:
     with pytest.raises(mlc.MlcError, match="Loop.y.*of a size that each iteration computes"):
         mlc.compile(table("k", node("Add", "m i", "k")))
+
+
+def test_states_that_are_passed_on() -> None:
+    """TensorFlow's while loops carry weights (w), inputs (k) and what they return (r) through each iteration."""
+    passed = {"w": (FLOAT, [5, 5]), "k": (FLOAT, [1, 5]), "r": (FLOAT, [3, 5])}
+    states = {"i": (INT64, []), "c": (BOOL, []), "s": (FLOAT, [3, 5]), **passed}
+    nodes = [node("MatMul", "s w", "p"), node("Mul", "p k", "q"), node("Add", "q r", "a"), node("Tanh", "a", "n")]
+    nodes += [node("Identity", name, f"{name}_") for name in ("c", "w", "k", "r")]
+    kept = {"w_": (FLOAT, [5, 5]), "k_": (FLOAT, [1, 5]), "r_": (FLOAT, [3, 5])}
+    inner = body(nodes, states, {"c_": (BOOL, []), "n": (FLOAT, [3, 5]), **kept})
+    last = [node("Loop", "m _ x v k x", "s1 w1 k1 r1", body=inner), node("Mul", "s1 k1", "y")]
+    inputs = {"x": (FLOAT, [3, 5]), "k": (FLOAT, [1, 5]), "m": (INT64, [])}
+    outputs = {"y": (FLOAT, [3, 5]), "r1": (FLOAT, [3, 5]), "w1": (FLOAT, [5, 5])}
+    feeds = [{"x": normal(3, 5), "k": normal(1, 5), "m": np.array(count)} for count in (0, 1, 9)]
+    agree(model(last, inputs, outputs, {"v": 0.3 * normal(5, 5)}), *feeds)

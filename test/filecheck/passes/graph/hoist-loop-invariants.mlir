@@ -51,3 +51,32 @@ func.func @main(%x: tensor<4xf32>, %c: tensor<i1>) -> tensor<4xf32> {
 // CHECK-NEXT: }
 // CHECK-NEXT: func.return %y : tensor<4xf32>
 // CHECK-NEXT: }
+
+// -----
+
+// A state that is passed on is used instead: a weight within the region, another value by an argument. One that leaves the
+// block stays a state.
+
+func.func @main(%x: tensor<2x4xf32>, %k: tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>) {
+  %w = graph.weight "w" {graph.node = ["/loop"]} : tensor<4x4xf32>
+  %h, %v, %l, %u = graph.loop "step0" to "7" carry(%x, %w, %k, %k : tensor<2x4xf32>, tensor<4x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>) use() -> (tensor<2x4xf32>, tensor<4x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>) attributes {graph.node = ["/loop"], at = []} {
+  ^bb0(%s: tensor<2x4xf32>, %a: tensor<4x4xf32>, %b: tensor<2x4xf32>, %c: tensor<2x4xf32>):
+    %p = graph.contract "mk,kn->mn"(%s, %a) {graph.node = ["/product"]} : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>
+    %n = graph.map "tanh(x0 + x1 * x2)"(%p, %b, %c) {graph.node = ["/tanh"]} : (tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+    graph.yield %n, %a, %b, %c : tensor<2x4xf32>, tensor<4x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>
+  }
+  %e = graph.map "x0 - x1"(%h, %l) {graph.node = ["/sub"]} : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  func.return %e, %u : tensor<2x4xf32>, tensor<2x4xf32>
+}
+
+// CHECK:      func.func @main(%x: tensor<2x4xf32>, %k: tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>) {
+// CHECK-NEXT: %h, %u = graph.loop "step0" to "7" carry(%x, %k : tensor<2x4xf32>, tensor<2x4xf32>) use(%k : tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>) attributes {graph.node = ["/loop"], at = []} {
+// CHECK-NEXT: ^bb0(%s: tensor<2x4xf32>, %c: tensor<2x4xf32>, %b: tensor<2x4xf32>):
+// CHECK-NEXT: %w = graph.weight "w" {graph.node = ["/loop"]} : tensor<4x4xf32>
+// CHECK-NEXT: %p = graph.contract "mk,kn->mn"(%s, %w) {graph.node = ["/product"]} : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>
+// CHECK-NEXT: %n = graph.map "tanh(x0 + x1 * x2)"(%p, %b, %c) {graph.node = ["/tanh"]} : (tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+// CHECK-NEXT: graph.yield %n, %c : tensor<2x4xf32>, tensor<2x4xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: %e = graph.map "x0 - x1"(%h, %k) {graph.node = ["/sub"]} : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+// CHECK-NEXT: func.return %e, %u : tensor<2x4xf32>, tensor<2x4xf32>
+// CHECK-NEXT: }
