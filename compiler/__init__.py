@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from mlc.export import export_onnx as export_onnx
     from mlc.export.stablehlo import export_stablehlo as export_stablehlo
     from mlc.frontends.array.array import TraceError as TraceError
+    from mlc.frontends.array.complex.whole_leaves import tree_map as tree_map
     from mlc.frontends.array.statements.compute import compute as compute
     from mlc.frontends.array.statements.compute import reduce as reduce
     from mlc.frontends.array.transforms.batching import vmap as vmap
@@ -61,18 +62,17 @@ if TYPE_CHECKING:
     from mlc.frontends.array.transforms.custom import custom_jvp as custom_jvp
     from mlc.frontends.array.transforms.custom import custom_vjp as custom_vjp
     from mlc.frontends.array.transforms.custom import stop_gradient as stop_gradient
-    from mlc.frontends.array.transforms.gradients import grad as grad
-    from mlc.frontends.array.transforms.gradients import hvp as hvp
-    from mlc.frontends.array.transforms.gradients import jvp as jvp
-    from mlc.frontends.array.transforms.gradients import linearize as linearize
-    from mlc.frontends.array.transforms.gradients import value_and_grad as value_and_grad
-    from mlc.frontends.array.transforms.gradients import vjp as vjp
-    from mlc.frontends.array.transforms.jacobians import hessian as hessian
-    from mlc.frontends.array.transforms.jacobians import jacfwd as jacfwd
-    from mlc.frontends.array.transforms.jacobians import jacrev as jacrev
+    from mlc.frontends.array.transforms.derivatives.gradients import grad as grad
+    from mlc.frontends.array.transforms.derivatives.gradients import value_and_grad as value_and_grad
+    from mlc.frontends.array.transforms.derivatives.jacobians import hessian as hessian
+    from mlc.frontends.array.transforms.derivatives.jacobians import jacfwd as jacfwd
+    from mlc.frontends.array.transforms.derivatives.jacobians import jacrev as jacrev
+    from mlc.frontends.array.transforms.derivatives.linear_maps import hvp as hvp
+    from mlc.frontends.array.transforms.derivatives.linear_maps import jvp as jvp
+    from mlc.frontends.array.transforms.derivatives.linear_maps import linearize as linearize
+    from mlc.frontends.array.transforms.derivatives.linear_maps import vjp as vjp
     from mlc.frontends.array.transforms.scans import associative_scan as associative_scan
     from mlc.frontends.array.transforms.scans import map as map
-    from mlc.frontends.array.trees import tree_map as tree_map
     from mlc.generation.generate import generate as generate
     from mlc.onnxruntime.session import InferenceSession as InferenceSession
     from mlc.options import Options as Options
@@ -91,10 +91,10 @@ _HOMES = {
     "OnnxFunction": "mlc.tracing.onnx_function",
     "function": "mlc.tracing.function",
     **dict.fromkeys(("checkpoint", "custom_jvp", "custom_vjp", "stop_gradient"), f"{_TRANSFORMS}.custom"),
-    **dict.fromkeys(("hessian", "jacfwd", "jacrev"), f"{_TRANSFORMS}.jacobians"),
+    **dict.fromkeys(("hessian", "jacfwd", "jacrev"), f"{_TRANSFORMS}.derivatives.jacobians"),
     **dict.fromkeys(("associative_scan", "map"), f"{_TRANSFORMS}.scans"),
     "vmap": f"{_TRANSFORMS}.batching",
-    "tree_map": "mlc.frontends.array.trees",
+    "tree_map": "mlc.frontends.array.complex.whole_leaves",
     **dict.fromkeys(("Mesh", "P"), "mlc.comm.mesh"),
     "shard": "mlc.comm.sharded",
     "shard_map": "mlc.comm.shard_map",
@@ -109,7 +109,8 @@ _HOMES = {
     "TraceError": "mlc.frontends.array.array",
     **dict.fromkeys(("compute", "reduce"), "mlc.frontends.array.statements.compute"),
     **dict.fromkeys(("cond", "fori_loop", "scan", "switch", "while_loop"), f"{_TRANSFORMS}.control"),
-    **dict.fromkeys(("grad", "hvp", "jvp", "linearize", "value_and_grad", "vjp"), f"{_TRANSFORMS}.gradients"),
+    **dict.fromkeys(("grad", "value_and_grad"), f"{_TRANSFORMS}.derivatives.gradients"),
+    **dict.fromkeys(("hvp", "jvp", "linearize", "vjp"), f"{_TRANSFORMS}.derivatives.linear_maps"),
     "compare": "mlc.debugging.compare",
     "export_onnx": "mlc.export",
     "export_stablehlo": "mlc.export.stablehlo",

@@ -12,7 +12,7 @@ from mlc.attribution.taps import tapped
 from mlc.attribution.targets import scores
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array, as_array
-from mlc.frontends.array.transforms.gradients import grad
+from mlc.frontends.array.transforms.derivatives.gradients import grad
 
 
 def grad_cam(network: Any, x: Any, target: Any = None, *, layer: str, relu: bool = True) -> Array:

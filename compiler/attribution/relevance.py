@@ -17,7 +17,7 @@ import mlc.numpy as mnp
 from mlc.attribution.targets import scores
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array, as_array
-from mlc.frontends.array.transforms.gradients import vjp
+from mlc.frontends.array.transforms.derivatives.linear_maps import vjp
 from mlc.nn.layers import activations, basic
 
 PASSED = frozenset(

@@ -8,7 +8,7 @@ from typing import Any
 import mlc.numpy as mnp
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array, as_array
-from mlc.frontends.array.transforms.gradients import grad
+from mlc.frontends.array.transforms.derivatives.gradients import grad
 
 Network = Callable[[Any], Any]
 

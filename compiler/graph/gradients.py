@@ -9,7 +9,7 @@ import mlc.numpy as mnp
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes
 from mlc.frontends.array.array import Array, as_array
-from mlc.frontends.array.transforms.gradients import grad
+from mlc.frontends.array.transforms.derivatives.gradients import grad
 from mlc.graph.node import Call, Node, Prepared
 from mlc.graph.operation import HostGradient, Operation
 

@@ -18,7 +18,7 @@ from mlc import nn
 from mlc.errors import InputError
 from mlc.frontends.array import trees
 from mlc.frontends.array.array import Array, as_array
-from mlc.frontends.array.transforms.gradients import vjp
+from mlc.frontends.array.transforms.derivatives.linear_maps import vjp
 from mlc.tracing.jit import jit
 
 Parameters = dict[str, Any]

@@ -14,7 +14,7 @@ from mlc import nn, optim
 from mlc.errors import InputError
 from mlc.frontends.array import trees
 from mlc.frontends.array.array import as_array
-from mlc.frontends.array.transforms.gradients import grad, value_and_grad
+from mlc.frontends.array.transforms.derivatives.gradients import grad, value_and_grad
 from mlc.graph.layers import Layer, Net, Parameters
 from mlc.optim.transform import GradientTransformation, apply_updates
 from mlc.tracing.jit import jit

@@ -10,7 +10,7 @@ from mlc.errors import InputError
 from mlc.frontends.array import trees
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.transforms.control import fori_loop
-from mlc.frontends.array.transforms.gradients import hvp, jvp, vjp
+from mlc.frontends.array.transforms.derivatives.linear_maps import hvp, jvp, vjp
 from mlc.optim.transform import GradientTransformation, Rate, Tree, count, rate_at
 
 TINY = 1e-30

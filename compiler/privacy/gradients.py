@@ -13,7 +13,7 @@ from mlc.errors import InputError
 from mlc.frontends.array import trees
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.transforms.batching import vmap
-from mlc.frontends.array.transforms.gradients import value_and_grad
+from mlc.frontends.array.transforms.derivatives.gradients import value_and_grad
 
 
 def private_value_and_grad(

@@ -14,7 +14,7 @@ from mlc.errors import InputError
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.nn.losses import cross_entropy
 from mlc.frontends.array.transforms.control import fori_loop
-from mlc.frontends.array.transforms.gradients import grad
+from mlc.frontends.array.transforms.derivatives.gradients import grad
 
 Loss = Callable[[Any, Any], Any]
 Clip = tuple[float, float] | None

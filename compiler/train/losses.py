@@ -9,7 +9,7 @@ import mlc.numpy as mnp
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes
 from mlc.frontends.array.array import Array, as_array
-from mlc.frontends.array.transforms.gradients import as_loss
+from mlc.frontends.array.transforms.derivatives.gradients import as_loss
 
 Loss = Callable[..., Any]
 MORE = 'give other values by their names, (loss, {"kl": kl})'

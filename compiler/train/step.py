@@ -11,7 +11,7 @@ from mlc.errors import InputError
 from mlc.frontends.array import trees
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.random.threefry import fold_in, key
-from mlc.frontends.array.transforms.gradients import value_and_grad
+from mlc.frontends.array.transforms.derivatives.gradients import value_and_grad
 from mlc.nn.module import combine, hear_reads, observed, partition
 from mlc.nn.naming import named
 from mlc.optim.mixed_precision import cast, loss_scale

@@ -165,7 +165,9 @@ def check_not_donated(given: Record) -> None:
 
 
 def new_argument(element: str, shape: Shape, traced: bool = False) -> Record:
-    """An argument of a program; ``traced``: of a function that is traced, so it has no elements."""
+    """An argument of a program; ``traced``: of a function that is traced, so it has no elements. A complex one is two.
+    """
+    assert element not in dtypes.PART, f"an argument of {element} is a pair of {dtypes.PART.get(element)}"
     made = Record(argument, (), (Unique(),), element, shape, NOWHERE)
     made.traced = traced
     return made

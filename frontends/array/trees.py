@@ -3,26 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import optree
 
 from mlc.frontends.array import dataclass_trees
 from mlc.frontends.array.dataclass_trees import NAMESPACE
 
 Tree = optree.PyTreeSpec
+REAL: set[type] = {bool, int, float}
+"""Types of leaves that are never complex; the type of real arrays joins them."""
 
 
 def flatten(tree: Any) -> tuple[list[Any], Tree]:
-    """The leaves of a tree, and its structure; None is a tree without leaves."""
+    """The leaves of a tree, and its structure; None is a tree without leaves, a complex number or array of NumPy one of
+    two.
+    """
     while True:
         found, structure = optree.tree_flatten(tree, namespace=NAMESPACE)
-        if not _register_dataclasses(found):
+        if _register_dataclasses(found):
+            continue
+        if REAL.issuperset(map(type, found)) or not any(map(_is_complex, found)):
             return found, structure
+        tree = unflatten(structure, [_as_pair(leaf) if _is_complex(leaf) else leaf for leaf in found])
 
 
 def leaves(tree: Any) -> list[Any]:
     return flatten(tree)[0]
+
+
+def _is_complex(leaf: Any) -> bool:
+    """Whether a leaf is a complex number, or an array or the type of one, of NumPy or another library."""
+    dtype = getattr(leaf, "dtype", None)
+    if dtype is None or isinstance(dtype, np.dtype):
+        return isinstance(leaf, complex) or (dtype is not None and dtype.kind == "c")
+    return "complex" in str(dtype)
+
+
+def _as_pair(leaf: Any) -> Any:
+    """Parts of the kind of ``leaf``: of a Python number Python numbers, which take the type of what is beside them."""
+    from mlc.frontends.array.complex.pair import ComplexArray  # which imports this file
+
+    if hasattr(leaf, "real"):
+        return ComplexArray(leaf.real, leaf.imag)
+    part = replace(leaf, dtype=np.empty((), leaf.dtype).real.dtype)  # a TensorSpec
+    return ComplexArray(part, part)
 
 
 def _register_dataclasses(leaves: Sequence[Any]) -> bool:
@@ -45,6 +72,12 @@ def tuple_of(structures: Sequence[Tree]) -> Tree:
 def is_leaf(structure: Tree) -> bool:
     """Whether the tree is a single leaf."""
     return structure.is_leaf(strict=True)
+
+
+def above(structure: Tree, is_leaf: Callable[[Any], bool]) -> Tree:
+    """The structure down to what ``is_leaf`` names."""
+    tree = unflatten(structure, range(structure.num_leaves))
+    return optree.tree_structure(tree, is_leaf=is_leaf, namespace=NAMESPACE)
 
 
 def paths(structure: Tree) -> list[tuple[Any, ...]]:
@@ -77,12 +110,11 @@ def register_fields(cls: type, held: tuple[str, ...], fixed: tuple[str, ...]) ->
 def tree_map(
     function: Callable[..., Any], tree: Any, *rest: Any, is_leaf: Callable[[Any], bool] | None = None
 ) -> Any:
-    """The tree of ``function`` of each leaf, and of the leaves of ``rest`` at its position.
-
-    None is a tree without leaves, and stays. Modules, tuples, lists, dictionaries and registered classes are trees,
-    but for those that ``is_leaf`` names.
-    """
+    """The tree of ``function`` of each leaf, and of the leaves of ``rest`` at its position; complex arrays are trees of
+    their parts (``mlc.tree_map`` takes them whole)."""
     leaves(tree)  # knows the dataclasses in it
+    if is_leaf is None:
+        tree, *rest = (unflatten(*reversed(flatten(each))) for each in (tree, *rest))  # type: ignore[assignment]
     return optree.tree_map(function, tree, *rest, is_leaf=is_leaf, namespace=NAMESPACE)
 
 

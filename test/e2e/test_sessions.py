@@ -50,9 +50,9 @@ def test_pages_show_what_is_printed(page: Path) -> None:
 
 
 @needs_zig
-@pytest.mark.parametrize("page", drawn(update.SESSIONS, 2, "zig"), ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", drawn(update.SESSIONS, 1, "zig"), ids=lambda page: page.stem)
 def test_pages_on_a_machine_with_ziglang_alone(page: Path, without_compilers: str) -> None:
-    """As written, and the same outputs; two pages, which are drawn (``--whole``: all). What stops at a stage calls no C
+    """As written, and the same outputs; one page, which is drawn (``--whole``: all). What stops at a stage calls no C
     compiler, and is not repeated here; zig's libraries name the parts of libc one by one (`ldd`)."""
     found = session.replayed_page(page, path=without_compilers, setup=zig_as_cc(), skipped="--emit|mlc-opt|ldd")
     assert found == page.read_text()

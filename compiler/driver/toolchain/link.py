@@ -58,7 +58,7 @@ def link_library(
     cannot be written.
     """
     external = external_flags(families, target)
-    with tempfile.TemporaryDirectory(prefix="mlc-cc-") as folder:
+    with tempfile.TemporaryDirectory(prefix="mlc-cc-", ignore_cleanup_errors=True) as folder:
         build = _Build(Path(folder), {**runtime_for(families), **sources}, target, toolchain, cache, external, exports)
         {".so": build.library, ".a": build.archive, ".o": build.relocatable}[out.suffix]()
         shutil.move(build.folder / RESULT, out)
@@ -92,7 +92,7 @@ def _compile_runtime(options: Options, toolchain: Toolchain, cache: Cache, stopp
     if cache.root is None:
         return
     sanitizing = replace(toolchain, sanitizers=options.sanitizers)
-    with tempfile.TemporaryDirectory(prefix="mlc-cc-") as folder:
+    with tempfile.TemporaryDirectory(prefix="mlc-cc-", ignore_cleanup_errors=True) as folder:
         _Build(Path(folder), runtime_for(), options.target, sanitizing, cache, stopping=stopping).objects(1)
 
 

@@ -7,7 +7,8 @@ import shlex
 import shutil
 import signal
 import subprocess
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from mlc.driver.toolchain.failures import reason_of
 from mlc.errors import visible
 
 PATIENCE = 60.0  # seconds for an answer of no work; a compiler in a wheel unpacks itself first
+LONGEST_END = 0.5  # seconds in which an interrupted compiler ends
 
 _running: set[subprocess.Popen[str]] = set()
 _ended: list[bool] = []
@@ -125,11 +127,26 @@ def run(command: Sequence[str], folder: Path, build: Stopping | None = None) -> 
 
 
 def end() -> None:
-    """Interrupt the running commands and start no others, because this process ends."""
+    """Interrupt the running commands and start no others, because this process ends: until they are gone they write to
+    folders that are removed next.
+    """
     _ended.append(True)
-    _interrupt(_running)
+    running, last = list(_running), time.monotonic() + LONGEST_END
+    _interrupt(running)
+    while any(map(_is_alive, running)) and time.monotonic() < last:
+        time.sleep(0.002)
 
 
-def _interrupt(processes: set[subprocess.Popen[str]]) -> None:
+def _is_alive(process: subprocess.Popen[str]) -> bool:
+    """Whether a process, or one that it has started, runs."""
+    process.poll()
+    try:
+        os.killpg(process.pid, 0)
+    except OSError:
+        return False
+    return True
+
+
+def _interrupt(processes: Iterable[subprocess.Popen[str]]) -> None:
     for process in list(processes):
         _signal(process, signal.SIGINT)

@@ -15,7 +15,7 @@ from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.transforms.batching import vmap
 from mlc.frontends.array.transforms.control import cond, fori_loop, while_loop
 from mlc.frontends.array.transforms.custom import stop_gradient
-from mlc.frontends.array.transforms.gradients import jvp
+from mlc.frontends.array.transforms.derivatives.linear_maps import jvp
 from mlc.scipy.integrate.dormand_prince import Control, Slope, Step, interpolated, start
 
 BISECTIONS = 60

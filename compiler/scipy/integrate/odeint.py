@@ -14,7 +14,7 @@ from mlc.frontends.array.transforms.batching import vmap
 from mlc.frontends.array.transforms.closures import closed
 from mlc.frontends.array.transforms.control import scan, while_loop
 from mlc.frontends.array.transforms.custom import custom_vjp
-from mlc.frontends.array.transforms.gradients import vjp
+from mlc.frontends.array.transforms.derivatives.linear_maps import vjp
 from mlc.scipy.integrate import dormand_prince, rosenbrock
 from mlc.scipy.integrate.dormand_prince import Control, Slope, Step, interpolated, start
 from mlc.scipy.vectors import raveled

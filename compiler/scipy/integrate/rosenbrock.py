@@ -9,8 +9,8 @@ from __future__ import annotations
 import mlc.numpy as mnp
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.linalg.systems import lu_factor, lu_solve
-from mlc.frontends.array.transforms.gradients import jvp
-from mlc.frontends.array.transforms.jacobians import jacfwd
+from mlc.frontends.array.transforms.derivatives.jacobians import jacfwd
+from mlc.frontends.array.transforms.derivatives.linear_maps import jvp
 from mlc.scipy.integrate.dormand_prince import FASTEST, SAFETY, SLOWEST, Control, Slope, Step, size
 
 GAMMA = 0.25

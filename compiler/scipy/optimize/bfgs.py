@@ -13,7 +13,7 @@ import mlc.numpy as mnp
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.transforms.control import while_loop
-from mlc.frontends.array.transforms.gradients import as_loss, grad, value_and_grad
+from mlc.frontends.array.transforms.derivatives.gradients import as_loss, grad, value_and_grad
 from mlc.scipy.optimize.implicit import Function, OptimizeResult, with_implicit_derivative
 from mlc.scipy.vectors import norm, raveled
 

@@ -9,7 +9,7 @@ from typing import Any
 import mlc.numpy as mnp
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array, as_array
-from mlc.frontends.array.transforms.jacobians import jacfwd
+from mlc.frontends.array.transforms.derivatives.jacobians import jacfwd
 from mlc.scipy.optimize.least_squares import least_squares
 
 

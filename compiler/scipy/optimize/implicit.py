@@ -14,8 +14,8 @@ import mlc.numpy as mnp
 from mlc.frontends.array.array import Array
 from mlc.frontends.array.transforms.closures import closed
 from mlc.frontends.array.transforms.custom import custom_jvp, stop_gradient
-from mlc.frontends.array.transforms.gradients import jvp
-from mlc.frontends.array.transforms.jacobians import jacfwd
+from mlc.frontends.array.transforms.derivatives.jacobians import jacfwd
+from mlc.frontends.array.transforms.derivatives.linear_maps import jvp
 from mlc.frontends.array.trees import tree_map
 
 

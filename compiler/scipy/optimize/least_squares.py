@@ -13,8 +13,8 @@ import mlc.numpy as mnp
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array
 from mlc.frontends.array.transforms.control import while_loop
-from mlc.frontends.array.transforms.gradients import vjp
-from mlc.frontends.array.transforms.jacobians import jacfwd
+from mlc.frontends.array.transforms.derivatives.jacobians import jacfwd
+from mlc.frontends.array.transforms.derivatives.linear_maps import vjp
 from mlc.scipy.optimize.implicit import Function, OptimizeResult, with_implicit_derivative
 from mlc.scipy.vectors import raveled
 

@@ -15,8 +15,8 @@ import mlc.numpy as mnp
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.transforms.batching import vmap
-from mlc.frontends.array.transforms.gradients import linearize, vjp
-from mlc.frontends.array.transforms.jacobians import jacfwd
+from mlc.frontends.array.transforms.derivatives.jacobians import jacfwd
+from mlc.frontends.array.transforms.derivatives.linear_maps import linearize, vjp
 from mlc.scipy.sparse.compressed import Compressed, csr_array
 from mlc.scipy.sparse.structure import known_entries
 

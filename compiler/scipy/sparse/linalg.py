@@ -19,7 +19,7 @@ from mlc.frontends.array.public import publish
 from mlc.frontends.array.transforms.closures import closed
 from mlc.frontends.array.transforms.control import while_loop
 from mlc.frontends.array.transforms.custom import custom_vjp
-from mlc.frontends.array.transforms.gradients import vjp
+from mlc.frontends.array.transforms.derivatives.linear_maps import vjp
 from mlc.scipy.sparse.compressed import Sparse
 from mlc.scipy.sparse.direct import SparseLU, factorized, splu, spsolve
 from mlc.scipy.sparse.minimal_residuals import minimal_residuals

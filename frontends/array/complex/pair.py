@@ -91,4 +91,5 @@ def _parts(x: ComplexArray) -> tuple[tuple[Any, Any], None, tuple[str, str]]:
     return (x.re, x.im), None, ("re", "im")
 
 
+trees.REAL.add(Array)
 trees.register(ComplexArray, _parts, lambda _, parts: ComplexArray(*parts))

@@ -1,0 +1,1 @@
+"""Derivatives of functions on arrays: variables, gradients, linear maps, Jacobians."""
