@@ -1,11 +1,12 @@
 """Settings of the whole suite."""
 
 import gc
+import sys
 import tempfile
 from collections.abc import Iterator
 
 import pytest
-from costs import FAST, FIRST, SLOW
+from costs import EAGER, FAST, FIRST, SLOW
 from hypothesis import HealthCheck, settings
 from optimization import unoptimized
 from runtime_objects import runtime_objects
@@ -22,6 +23,7 @@ from seeds import (
 from surroundings import usual_surroundings
 from watchdog import limit_calls
 
+from mlc.frontends.array import evaluate
 from mlc.runtime import memory
 
 __all__ = [
@@ -64,6 +66,16 @@ def no_memory_kept() -> Iterator[None]:
     memory._free.clear()
     yield
     memory._free.clear()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def lines_are_interpreted(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What is evaluated line by line is not compiled where it repeats, but for the tests of that: nobody waits for it,
+    and the queue of an earlier test delays later ones."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.path.stem not in EAGER:
+            patch.setattr(evaluate, "COMPILED_AFTER", sys.maxsize)
+        yield
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -41,3 +41,6 @@ FIRST = {
     "test_mutated_models", "test_sanitized_hosts", "test_sanitized_runs", "test_sessions", "test_training_examples",
 }  # fmt: skip
 """Files with the longest tests. They begin first, so that no worker is left with one at the end."""
+
+EAGER = {"test_background", "test_eager"}
+"""Files that test the compilation of what is evaluated line by line."""

@@ -122,7 +122,7 @@ class Traced:
     @property
     def is_compiled(self) -> bool:
         """Whether calls run compiled code. Raises the error of the compiler, if it failed."""
-        if "model" not in self.__dict__ and self._compiling.done():
+        if "model" not in self.__dict__ and "_compiling" in self.__dict__ and self._compiling.done():
             assert self.model
         return "model" in self.__dict__
 
@@ -130,6 +130,9 @@ class Traced:
         given = self._interpreted
         if given is None or self.is_compiled:
             return self.results(self.model(*values))
+        if self.__dict__.setdefault("_calls", 0):  # what runs once is not worth a compilation
+            assert self._compiling
+        self.__dict__["_calls"] += 1
         return self.results(tuple(_own(each, values) for each in given(values)))
 
     def update(self, values: Sequence[Data]) -> Any:

@@ -11,7 +11,7 @@ import inspect
 import os
 from collections.abc import Callable, Iterable
 from traceback import walk_tb
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any
 
 import numpy as np
@@ -97,7 +97,12 @@ def publish_methods(cls: type, module: str = "mlc.nn", names: Iterable[str] = ("
 
 
 def _of_user(trace: TracebackType | None) -> bool:
-    return not all(_is_library(frame.f_code.co_filename) for frame, _ in walk_tb(trace))
+    return not all(_is_library(frame.f_code.co_filename) or _is_generated(frame) for frame, _ in walk_tb(trace))
+
+
+def _is_generated(frame: FrameType) -> bool:
+    """Whether the code is a method that ``dataclass`` has written for a class of mlc."""
+    return frame.f_code.co_filename == "<string>" and str(frame.f_globals.get("__name__")).startswith("mlc.")
 
 
 @functools.cache

@@ -21,7 +21,8 @@ RNG = np.random.default_rng(17)
 PROGRAM = """
 import sys, time, numpy as np, mlc, mlc.numpy as mnp
 f = mlc.jit(lambda x: mnp.exp(mnp.tanh(x @ x.T) - mnp.sum(x)) / mnp.mean(x, axis=0)[:4])
-f(np.ones((4, 5), "f4"))
+for _ in range(2):
+    f(np.ones((4, 5), "f4"))
 time.sleep(float(sys.argv[1]))
 print(time.time())
 """
@@ -60,7 +61,8 @@ def test_a_trace_is_lowered_once(held: list[Any], monkeypatch: pytest.MonkeyPatc
     table = RNG.normal(size=(5, 40_000))  # in the file of large weights
     f = mlc.jit(lambda x: mnp.exp(x) @ table)
     x = RNG.normal(size=(3, 5))
-    np.testing.assert_allclose(f(x), np.exp(x) @ table)
+    for _ in range(2):
+        np.testing.assert_allclose(f(x), np.exp(x) @ table)
     made = held[0].result()
     np.testing.assert_allclose(made(x), np.exp(x) @ table)
     np.testing.assert_allclose(f(x), np.exp(x) @ table)
@@ -70,10 +72,10 @@ def test_a_trace_is_lowered_once(held: list[Any], monkeypatch: pytest.MonkeyPatc
 def test_the_interpreter_answers_first(held: list[Any]) -> None:
     f = mlc.jit(lambda x, y: {"a": mnp.sin(x) @ y, "b": x})
     x, y = RNG.normal(size=(3, 5)), RNG.normal(size=(5, 2))
-    for _ in range(2):
+    for begun in (0, 1, 1):  # a function that runs once is not compiled
         found = f(x, y)
         np.testing.assert_allclose(found["a"], np.sin(x) @ y)
-    assert len(held) == 1
+        assert len(held) == begun
     before = x.copy()
     x += 1
     np.testing.assert_array_equal(found["b"], before, "a result shares no memory with an argument")
@@ -97,8 +99,9 @@ def test_large_open_and_waiting_programs_are_compiled_first(held: list[Any], mon
 def test_a_failing_compiler_is_an_error_of_a_call(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CC", str(tmp_path / "no-such-compiler"))
     f = mlc.jit(lambda x: mnp.sin(x) * 1.2345)
-    background.submit(lambda: time.sleep(1))  # the compiler fails after the first call
-    np.testing.assert_allclose(f(np.ones(3)), np.sin(np.ones(3)) * 1.2345)
+    background.submit(lambda: time.sleep(1))  # the compiler fails after the second call
+    for _ in range(2):
+        np.testing.assert_allclose(f(np.ones(3)), np.sin(np.ones(3)) * 1.2345)
     background.submit(int).result()
     for _ in range(3):
         background.submit(lambda: time.sleep(0.2))  # nor does the interpreter answer while it tries again
