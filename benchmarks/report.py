@@ -54,7 +54,7 @@ def page(comparison: Comparison, plot: str = "", also: Sequence[Comparison] = ()
     parts["means"] = tables.means({"models": models, **families(operators)}, comparison.setup.peers).markdown()
     return Template(TEMPLATE.read_text()).substitute(
         parts, threads=WORDS.get(cpus, f"{cpus} threads"), timing=_timing(models), peers=_peers(comparison),
-        machine=_machine(comparison.machine),
+        machine=_machine(comparison.machine), bits=comparison.machine["vector_bits"],
         plot=f"\n![roofline]({plot})\n" if plot else "", operators=_operators(comparison),
         also="".join(map(_also, also)),
         failures=_failures(comparison),

@@ -15,10 +15,8 @@ import pytest
 from costs import SLOW
 from seeds import drawn
 
-FEWEST, SHARE = 3, 4  # cases of a test: at least three, or else a quarter of all
-FEWEST_EMULATED = 2  # kernels for GPUs take seconds each in emulation
+FEWEST, SHARE = 2, 4  # cases of a test: at least two, or else a quarter of all
 OWN = {"test_aarch64", "test_cli", "test_models", "test_sessions"}  # draw themselves, or a case is a test of its own
-EMULATED = Path(__file__).parent / "cuda"
 FOLDERS = [Path(__file__).parent / name for name in ("cuda", "e2e")]
 
 
@@ -36,8 +34,7 @@ def _named_files(config: pytest.Config) -> set[Path]:
 
 
 def _sample(name: str, cases: Sequence[pytest.Item]) -> set[pytest.Item]:
-    fewest = FEWEST_EMULATED if cases[0].path.is_relative_to(EMULATED) else FEWEST
-    return set(drawn(cases, max(fewest, -(-len(cases) // SHARE)), name))
+    return set(drawn(cases, max(FEWEST, -(-len(cases) // SHARE)), name))
 
 
 def sample_sweeps(config: pytest.Config, items: list[pytest.Item]) -> None:
