@@ -122,17 +122,16 @@ class Traced:
     @property
     def is_compiled(self) -> bool:
         """Whether calls run compiled code. Raises the error of the compiler, if it failed."""
-        if "model" not in self.__dict__ and "_compiling" in self.__dict__ and self._compiling.done():
-            assert self.model
-        return "model" in self.__dict__
+        done = "_compiling" in self.__dict__ and self._compiling.done()
+        return "model" in self.__dict__ or (done and self.model is not None)
 
     def __call__(self, values: Sequence[Data]) -> Any:
         given = self._interpreted
         if given is None or self.is_compiled:
             return self.results(self.model(*values))
-        if self.__dict__.setdefault("_calls", 0):  # what runs once is not worth a compilation
-            assert self._compiling
-        self.__dict__["_calls"] += 1
+        if "_has_run" in self.__dict__:  # what runs once is not worth a compilation
+            self._compiling.done()  # starts it
+        self.__dict__["_has_run"] = True
         return self.results(tuple(_own(each, values) for each in given(values)))
 
     def update(self, values: Sequence[Data]) -> Any:

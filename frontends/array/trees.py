@@ -112,10 +112,11 @@ def tree_map(
 ) -> Any:
     """The tree of ``function`` of each leaf, and of the leaves of ``rest`` at its position; complex arrays are trees of
     their parts (``mlc.tree_map`` takes them whole)."""
-    leaves(tree)  # knows the dataclasses in it
-    if is_leaf is None:
-        tree, *rest = (unflatten(*reversed(flatten(each))) for each in (tree, *rest))  # type: ignore[assignment]
-    return optree.tree_map(function, tree, *rest, is_leaf=is_leaf, namespace=NAMESPACE)
+    found, structure = flatten(tree)  # knows the dataclasses in it
+    if is_leaf is not None:
+        return optree.tree_map(function, tree, *rest, is_leaf=is_leaf, namespace=NAMESPACE)
+    others = (unflatten(*reversed(flatten(each))) for each in rest)
+    return optree.tree_map(function, unflatten(structure, found), *others, namespace=NAMESPACE)
 
 
 def children(tree: Any) -> list[tuple[Any, Any]] | None:

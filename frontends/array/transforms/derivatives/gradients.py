@@ -16,7 +16,7 @@ from mlc.frontends.array.functions.creation import zeros_like
 from mlc.frontends.array.functions.elementwise import FUNCTIONS
 from mlc.frontends.array.public import publish
 from mlc.frontends.array.transforms.captured import with_tables
-from mlc.frontends.array.transforms.derivatives.variables import close, derivatives_of, variable_of
+from mlc.frontends.array.transforms.derivatives.variables import derivatives_of, differentiable, on_variables, shown
 
 
 def value_and_grad(
@@ -41,30 +41,27 @@ def value_and_grad(
 
     @functools.wraps(f)
     def both(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        given = list(args)
-        leaves, tree = trees.flatten(chosen_arguments(args, chosen))
-        variables = [None if allow_int and _is_whole(x) else variable_of(x) for x in leaves]
-        inside = [x if v is None else v.same() for x, v in zip(leaves, variables, strict=True)]
-        by = trees.unflatten(tree, inside)
-        for n, each in zip(chosen, by, strict=True):
-            given[n] = each
-        result = with_tables(f)(*given, **kwargs)
-        varied = [x for x in variables if x is not None]
-        close(varied)
-        value = pair_of(result)[0] if has_aux else result
+        leaves, tree = trees.flatten(tuple(chosen_arguments(args, chosen)))
+        if not allow_int:
+            leaves = [differentiable(x) for x in leaves]
+
+        def of_chosen(*xs: Any) -> Any:
+            given = list(args)
+            for n, x in zip(chosen, xs, strict=True):
+                given[n] = x
+            return with_tables(f)(*given, **kwargs)
+
+        by = trees.unflatten(tree, leaves)
+        value, aux, variables, _ = on_variables(of_chosen, by, has_aux)
         loss = holomorphic_part(value, by) if holomorphic else as_loss(value)
-        made = iter(derivatives_of(loss, varied))
+        made = iter(derivatives_of(loss, [x for x in variables if x is not None]))
         slopes = [zeros_like(as_array(x)) if v is None else next(made) for x, v in zip(leaves, variables, strict=True)]
         found = trees.unflatten(tree, slopes)
         if holomorphic:
             found = trees.tree_map(FUNCTIONS["conj"], found, is_leaf=is_pair)
-        return (result if has_aux else value), (found[0] if isinstance(argnums, int) else tuple(found))
+        return ((value, aux) if has_aux else value), (found[0] if isinstance(argnums, int) else found)
 
     return both
-
-
-def _is_whole(x: Any) -> bool:
-    return dtypes.kind(as_array(x).element) < 2
 
 
 def is_pair(x: Any) -> bool:
@@ -115,18 +112,6 @@ def as_loss(value: Any, aux: str = AUX) -> Array:
         hint = f"Return a float of rank 0, such as a mean; {more}"
         raise InputError(f"There is no gradient of a function that returns {shown(value)}", hint=hint)
     return value
-
-
-def shown(value: Any) -> str:
-    return f"{value.dtype}{list(value.shape)}" if isinstance(value, Array) else f"a {type(value).__name__}"
-
-
-def pair_of(result: Any) -> tuple[Any, Any]:
-    if isinstance(result, tuple | list) and len(result) == 2:
-        return result[0], result[1]
-    what = f"{len(result)} results" if isinstance(result, tuple | list) else shown(result)
-    hint = "Return a pair: the value, and what else is computed, as one tuple or dictionary"
-    raise InputError(f"With has_aux a function returns a pair, and this one returns {what}", hint=hint)
 
 
 def grad(

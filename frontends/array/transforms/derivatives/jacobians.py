@@ -14,6 +14,7 @@ from mlc.frontends.array.functions.creation import eye, zeros_like
 from mlc.frontends.array.functions.shaping import moveaxis, reshape
 from mlc.frontends.array.public import publish
 from mlc.frontends.array.transforms.batching import vmap
+from mlc.frontends.array.transforms.captured import with_tables
 from mlc.frontends.array.transforms.derivatives.gradients import chosen_arguments, is_pair
 from mlc.frontends.array.transforms.derivatives.linear_maps import linearize, vjp
 from mlc.frontends.array.transforms.derivatives.variables import differentiable
@@ -100,7 +101,7 @@ def _jacobian(
 
         def of_leaves(*xs: Any) -> Any:
             given = dict(zip((n % len(args) for n in chosen), trees.unflatten(tree, xs), strict=True))
-            result = f(*(given.get(n, x) for n, x in enumerate(args)), **kwargs)
+            result = with_tables(f)(*(given.get(n, x) for n, x in enumerate(args)), **kwargs)
             return result if has_aux else (result, None)
 
         out, found, aux = blocks(of_leaves, [differentiable(x) for x in leaves])

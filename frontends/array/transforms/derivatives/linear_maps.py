@@ -6,18 +6,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mlc.errors import InputError
-from mlc.frontends.array import dtypes, trees
+from mlc.frontends.array import trees
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.public import publish
-from mlc.frontends.array.transforms.captured import with_tables
-from mlc.frontends.array.transforms.derivatives.gradients import grad, pair_of
-from mlc.frontends.array.transforms.derivatives.variables import close, cotangents_of, tangents_along, variable_of
+from mlc.frontends.array.transforms.derivatives.gradients import grad
+from mlc.frontends.array.transforms.derivatives.variables import cotangents_of, on_variables, tangents_along
 
 
 def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """The value of ``f`` and its pullback: cotangents of the results become those of ``primals``, None of ints;
     with ``has_aux`` of the first of two results, and the second one comes third."""
-    value, aux, variables, tree = _on_variables(f, primals, has_aux)
+    value, aux, variables, tree = on_variables(f, primals, has_aux)
     results = [as_array(y).record for y in trees.leaves(value)]
 
     def pullback(bars: Any) -> tuple[Any, ...]:
@@ -32,7 +31,7 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 def linearize(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """The value of ``f``, and its derivative as a function of tangents: many directions, one trace. Those of ints
     are passed over, and may be None. With ``has_aux`` what else ``f`` computes comes third."""
-    value, aux, every, _ = _on_variables(f, primals, has_aux)
+    value, aux, every, _ = on_variables(f, primals, has_aux)
     variables = [x for x in every if x is not None]
     results, out = trees.flatten(value)
     ys = [Array(as_array(y).record) for y in results]
@@ -46,19 +45,6 @@ def linearize(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> An
         return trees.unflatten(out, tangents_along(ys, variables, given))
 
     return (value, pushforward, aux) if has_aux else (value, pushforward)
-
-
-def _on_variables(
-    f: Callable[..., Any], primals: Sequence[Any], has_aux: bool
-) -> tuple[Any, Any, list[Array | None], trees.Tree]:
-    """The value of ``f`` and what else it computes, a variable for each float among the arguments, and their tree."""
-    leaves, tree = trees.flatten(tuple(primals))
-    variables = [variable_of(x) if dtypes.kind(as_array(x).element) >= 2 else None for x in leaves]
-    given = [x if v is None else v.same() for x, v in zip(leaves, variables, strict=True)]
-    result = with_tables(f)(*trees.unflatten(tree, given))
-    close([x for x in variables if x is not None])
-    value, aux = pair_of(result) if has_aux else (result, None)
-    return value, aux, variables, tree
 
 
 def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:

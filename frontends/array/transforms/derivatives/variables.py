@@ -7,15 +7,16 @@ So derivatives have derivatives.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mlc.errors import InputError
-from mlc.frontends.array import dtypes
+from mlc.frontends.array import dtypes, trees
 from mlc.frontends.array.array import Array, apply, as_array
 from mlc.frontends.array.functions.creation import zeros_like
 from mlc.frontends.array.functions.elementwise import astype
 from mlc.frontends.array.record import Record, Unique, Variables, item, record
+from mlc.frontends.array.transforms.captured import with_tables
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.ops.training.gradient import gradients_of, leaf, pulled_back, tangents_of
 from mlc.frontends.build.tensors import Tensor
@@ -94,3 +95,28 @@ def tangents_along(ys: Sequence[Array], xs: Sequence[Array], along: Sequence[Arr
     made = Array(record(tangents, operands, (_by(xs),), "", ()))
     found = iter([apply(item, [made], (n,), y.element, y.shape) for n, y in enumerate(floats)])
     return [next(found) if dtypes.kind(y.element) >= 2 else zeros_like(y) for y in ys]
+
+
+def on_variables(
+    f: Callable[..., Any], primals: Sequence[Any], has_aux: bool
+) -> tuple[Any, Any, list[Array | None], trees.Tree]:
+    """The value of ``f`` and what else it computes, a variable for each float among the arguments, and their tree."""
+    leaves, tree = trees.flatten(tuple(primals))
+    variables = [variable_of(x) if dtypes.kind(as_array(x).element) >= 2 else None for x in leaves]
+    given = [x if v is None else v.same() for x, v in zip(leaves, variables, strict=True)]
+    result = with_tables(f)(*trees.unflatten(tree, given))
+    close([x for x in variables if x is not None])
+    value, aux = pair_of(result) if has_aux else (result, None)
+    return value, aux, variables, tree
+
+
+def shown(value: Any) -> str:
+    return f"{value.dtype}{list(value.shape)}" if isinstance(value, Array) else f"a {type(value).__name__}"
+
+
+def pair_of(result: Any) -> tuple[Any, Any]:
+    if isinstance(result, tuple | list) and len(result) == 2:
+        return result[0], result[1]
+    what = f"{len(result)} results" if isinstance(result, tuple | list) else shown(result)
+    hint = "Return a pair: the value, and what else is computed, as one tuple or dictionary"
+    raise InputError(f"With has_aux a function returns a pair, and this one returns {what}", hint=hint)

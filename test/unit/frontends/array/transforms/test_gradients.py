@@ -149,3 +149,16 @@ def test_pullbacks_of_results_of_which_some_are_integers() -> None:
     np.testing.assert_allclose(pullback((np.ones(3), 1))[0], [3, 3, 3])
     _, pullback = mlc.vjp(lambda x: mnp.argmax(x), x)
     np.testing.assert_allclose(pullback(1)[0], np.zeros(3))
+
+
+TABLE = np.arange(5.0) ** 2
+
+
+@pytest.mark.parametrize("derivative", [mlc.grad, mlc.jacfwd, mlc.jacrev])
+def test_a_table_of_numpy_is_indexed_within_a_derivative(derivative: Any) -> None:
+    """The function that captures it is called by another one, which holds the other arguments."""
+
+    def looked_up(x: Any, n: Any) -> Any:
+        return x * TABLE[n]
+
+    assert mlc.jit(lambda x, n: derivative(looked_up)(x, n))(2.0, np.int64(3)) == 9
